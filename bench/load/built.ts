@@ -10,6 +10,7 @@ const FOLDER = fileURLToPath(new URL('../../node_modules/.cache/crosswalk-bench'
 
 const PROGRAMS = {
   bare: 'servers/bare.ts',
+  'bare-inserts': 'servers/bare-inserts.ts',
   fastify: 'servers/fastify.ts',
   upstream: 'servers/upstream.ts',
   'load-generator': 'load/load-generator.ts',

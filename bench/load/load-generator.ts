@@ -20,7 +20,7 @@ export type GeneratorSettings = Readonly<{ url: string; contentType: string; bod
  */
 export type GeneratorCommand = Readonly<{ seconds: number; counts: 'anew' | 'more' | 'instead' } | { stop: true }>
 
-/** `failed`: answers with another status than 200. */
+/** `failed`: answers with another status than 2xx. */
 export type GeneratorResult = Readonly<{
   messages: number
   failed: number
@@ -117,7 +117,7 @@ async function load(connections: readonly Connection[], isOver: (now: number) =>
         const now = performance.now()
         latencies.record(Math.max(1, Math.round((now - sentAt) * 1000)))
         messages += 1
-        if (status !== 200) failed += 1
+        if (status < 200 || status > 299) failed += 1
         if (isOver(now)) {
           resolve()
           return

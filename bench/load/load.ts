@@ -26,7 +26,7 @@ const byWrk = (seconds: number): boolean => WRK_VERSION !== undefined && Number.
 /** Length of a slice in seconds: wrk reports only on a whole run, so with it a round is one slice. */
 export const sliceOf = (seconds: number): number => (byWrk(seconds) ? seconds : Math.min(seconds, 0.2))
 
-/** Sends the message for that long, as fast as answers come. Fails where an answer has another status than 200. */
+/** Sends the message for that long, as fast as answers come. Fails where an answer has another status than 2xx. */
 export async function loadForSeconds(target: Target, seconds: number): Promise<LoadResult> {
   await using load = openLoad(target, seconds)
   // Without the await, the generator is ended before it has answered.
@@ -36,7 +36,7 @@ export async function loadForSeconds(target: Target, seconds: number): Promise<L
 /** Loads a server again and again, from connections that stay open. */
 export type Load = AsyncDisposable &
   Readonly<{
-    /** What came of all that count. Fails where an answer has another status than 200. */
+    /** What came of all that count. Fails where an answer has another status than 2xx. */
     run(seconds: number, counts: Counting): Promise<LoadResult>
   }>
 
@@ -128,5 +128,5 @@ function milliseconds(duration = ''): number {
 }
 
 function refuseFailures(failed: number): void {
-  if (failed > 0) throw new Error(`${failed} messages were not answered with 200; nothing was measured.`)
+  if (failed > 0) throw new Error(`${failed} messages were not answered with 2xx; nothing was measured.`)
 }

@@ -75,6 +75,17 @@ export const DELIBERATE_DIFFERENCES = {
     where: ({ code, comparison: { peer } }) =>
       isUnknownRoute(peer) || (peer.answer.status < 400 && code === 'ROUTE_UNKNOWN'),
   },
+  'stored-requests': {
+    reason:
+      'A response request with "delivery" is stored, and the message is answered with 202 before the request is sent.',
+    within: 'answer',
+    where: ({ comparison: { document, here } }) => {
+      const requests = document === undefined ? [] : listRequests(document, 'response')
+      return (
+        here.answer.status === 202 && requests.length > 0 && requests.every(({ delivery }) => delivery !== undefined)
+      )
+    },
+  },
   'xml-values': {
     reason: 'An output that XML cannot hold is a failure; the peer writes the text of the object or array.',
     within: 'answer',

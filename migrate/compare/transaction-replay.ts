@@ -241,9 +241,9 @@ function recordedCall(request: Orchestration['request'], scheme: string): Compar
   }
 }
 
-/** The calls of the dry run whose requests were recorded, with their queries only where the peer has them. */
+/** The calls of the dry run, and those that it would store, whose requests were recorded; with their queries only where the peer has them. */
 function callsFromReport(report: JsonObject, recorded: CallsByKind): ComparedSide['calls'] {
-  const list = Array.isArray(report.calls) ? report.calls.filter(isObject) : []
+  const list = [report.calls ?? [], report.deliveries ?? []].flat().filter(isObject)
   const calls: Record<string, ComparedCall[]> = {}
   for (const { kind, id, method, url, headers, body, cut } of list) {
     const before = recorded[kind === 'lookup' ? 'lookup' : 'response'][String(id)] ?? []

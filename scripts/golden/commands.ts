@@ -288,6 +288,9 @@ export const COMMANDS: readonly CommandRow[] = [
   ),
   ...lines('replay test', 'replay test --max x --yes --outcome failed'),
   ...lines(
+    'schedules list test',
+    'schedules run test --endpoint None --yes',
+    'schedules run test',
     'deliveries list test',
     'deliveries list test --json --state undeliverable',
     'deliveries list test --state nonsense',

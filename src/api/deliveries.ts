@@ -1,7 +1,6 @@
 /** `/deliveries`: the requests that are stored until their target has them, and what people do with those that do not arrive. */
-import { DELIVERY_STATES, MAX_CHANGED_DELIVERIES } from '../core/deliveries/delivery.ts'
+import { DELIVERY_ACTS, type DeliveryAct, MAX_CHANGED_DELIVERIES } from '../core/deliveries/delivery.ts'
 import { cursor } from '../core/records/cursor.ts'
-import { OUTCOMES } from '../core/records/message-record.ts'
 import {
   anything,
   described,
@@ -11,129 +10,30 @@ import {
   id,
   json,
   list,
-  named,
   noted,
-  number,
   object,
   pageLimit,
-  record,
   text,
   time,
   whole,
 } from '../core/schema.ts'
 import { DELIVERY_FILTERS, type DeliveryQuery } from '../deliveries/delivery-filter.ts'
-import { type Changed, DEFAULT_LIMIT, MAX_GROUPED, MAX_LIMIT } from '../deliveries/delivery-service.ts'
+import {
+  ChangedDeliveries,
+  DeliveriesOfMessage,
+  Delivery,
+  DeliveryCount,
+  DeliveryDetail,
+  DeliveryGroup,
+  OutgoingRequest,
+  RetriedDelivery,
+} from '../deliveries/delivery-schemas.ts'
+import { DEFAULT_LIMIT, MAX_GROUPED, MAX_LIMIT } from '../deliveries/delivery-service.ts'
 import type { Call } from './call.ts'
 import { answer, checkedBody, findsNoEndpoint, optionalBody, route } from './route.ts'
+import type { Api } from './services.ts'
 
-const state = enumSchema(DELIVERY_STATES)
 const findsNoDelivery = ['ID_MALFORMED', 'DELIVERY_UNKNOWN'] as const
-
-const Attempt = object(
-  { at: time, ms: number },
-  {
-    status: described(whole, 'Of the answer of the target.'),
-    fault: described(text, 'Why there was no answer, or the code of a failure.'),
-    message: text,
-  },
-)
-
-const listedAlways = {
-  id,
-  messageId: id,
-  endpointId: id,
-  endpoint: text,
-  request: described(text, 'Id of the response request.'),
-  target: text,
-  state,
-  acceptedAt: time,
-  attempts: described(whole, 'Since it was accepted, or since the last retry by hand.'),
-  bytes: described(whole, 'Of the request and its body, as they are stored.'),
-}
-
-const listed = {
-  item: described(whole, 'The index of its item, in a forEach.'),
-  key: described(text, 'Deliveries with the same key arrive in order.'),
-  endedAt: time,
-  dueAt: described(time, 'When the next attempt is due, of the first pending one of its key.'),
-  lastAttempt: Attempt,
-}
-
-export const Delivery = named('Delivery', listedAlways, listed)
-
-const sent = { method: text, url: text, headers: record(text) }
-const contentType = text
-
-const detailAlways = { ...listedAlways, lastAttempts: described(list(Attempt), 'The latest ones, oldest first.') }
-const detail = {
-  ...listed,
-  outgoing: described(
-    object(sent, { contentType }),
-    'What is sent, without the query of the URL, and `***` in place of secrets and of values of the message in headers.',
-  ),
-}
-export const DeliveryDetail = named('DeliveryDetail', detailAlways, detail)
-
-export const RetriedDelivery = named('RetriedDelivery', detailAlways, {
-  ...detail,
-  replay: described(
-    object({ id, outcome: enumSchema(OUTCOMES) }, { code: text, error: text }),
-    'The message that ran through the document of today.',
-  ),
-  warning: text,
-})
-
-export const OutgoingRequest = named('OutgoingRequest', sent, {
-  contentType,
-  body: text,
-  bodyBase64: described(text, 'A body that is not UTF-8.'),
-  masked: described(flag, 'Parts of the body are hidden (REDACT_PATHS).'),
-})
-
-export const DeliveryCount = named('DeliveryCount', {
-  endpointId: id,
-  endpoint: text,
-  request: text,
-  target: text,
-  state,
-  count: whole,
-  bytes: whole,
-})
-
-export const DeliveryGroup = named(
-  'DeliveryGroup',
-  {
-    endpointId: id,
-    endpoint: text,
-    request: text,
-    target: text,
-    count: whole,
-    firstAt: described(time, 'When the first one was accepted.'),
-    lastAt: described(time, 'When the last one was accepted.'),
-    sampleId: described(id, 'The newest one.'),
-  },
-  { status: described(whole, 'Of the last answer of the target.'), fault: text },
-)
-
-export const ChangedDeliveries = named('ChangedDeliveries', {
-  count: whole,
-  ids: described(list(id), 'At most 1,000.'),
-  more: described(flag, 'Others that match were left: repeat the call.'),
-})
-
-const { item, endedAt, dueAt } = listed
-export const DeliveriesOfMessage = named('DeliveriesOfMessage', {
-  messageId: id,
-  deliveries: described(
-    list(
-      object(
-        { id, request: listedAlways.request, state, acceptedAt: time, attempts: listedAlways.attempts },
-        { item, endedAt, dueAt, lastStatus: described(whole, 'Of the answer of the target to the last attempt.') },
-      ),
-    ),
-    'In the order in which the message made them.',
-  ),
-})
 
 const THEN_OR_NOW = ['then', 'now'] as const
 
@@ -167,8 +67,22 @@ const ManyRequest = noted(
   ),
   { fault: 'The filter is an object such as { "endpoint": "Orders", "state": "undeliverable" }.', noun: 'filter ' },
 )
-const many = checkedBody(ManyRequest, { code: 'FILTER_INVALID', mayBeEmpty: true })
-const changed = answer('What was changed, the newest first.', ChangedDeliveries)
+
+/** Changes the deliveries of a filter. The audit log gets one entry, with the filter. */
+const bulkRoute = <const Act extends DeliveryAct>(act: Act) =>
+  ({
+    method: 'POST',
+    path: `/deliveries/${act}`,
+    role: 'operator',
+    body: checkedBody(ManyRequest, { code: 'FILTER_INVALID', mayBeEmpty: true }),
+    answers: { 200: answer('What was changed, the newest first.', ChangedDeliveries) },
+    handle: async (call: Call<never, unknown, DeliveryQuery & Readonly<{ max?: number }>>, { deliveries }: Api) => {
+      const { max = MAX_CHANGED_DELIVERIES, ...query } = call.body
+      const done = await deliveries.changeAll(act, query, max)
+      call.noteEffects({ note: `${done.count} changed: ${JSON.stringify(query)}` })
+      return done
+    },
+  }) as const
 
 /** What the senders of messages may ask for. */
 export const senderRoutes = [
@@ -290,32 +204,11 @@ export const deliveryRoutes = [
     handle: async ({ params }, { deliveries }) => deliveries.cancel(params.id),
   }),
   route({
-    method: 'POST',
-    path: '/deliveries/retry',
-    role: 'operator',
-    summary: 'Sends the deliveries of a filter again, at once. Without `state`: the undeliverable ones.',
-    body: many,
-    answers: { 200: changed },
-    handle: async (call, { deliveries }) => changeMany(call, (query, max) => deliveries.retryAll(query, max)),
+    ...bulkRoute('retry'),
+    summary: `Sends the deliveries of a filter again, at once. Without \`state\`: the ${DELIVERY_ACTS.retry} ones.`,
   }),
   route({
-    method: 'POST',
-    path: '/deliveries/cancel',
-    role: 'operator',
-    summary: 'Ends the deliveries of a filter. Without `state`: the pending ones.',
-    body: many,
-    answers: { 200: changed },
-    handle: async (call, { deliveries }) => changeMany(call, (query, max) => deliveries.cancelAll(query, max)),
+    ...bulkRoute('cancel'),
+    summary: `Ends the deliveries of a filter. Without \`state\`: the ${DELIVERY_ACTS.cancel} ones.`,
   }),
 ]
-
-/** The audit log gets one entry, with the filter. */
-async function changeMany(
-  call: Call<never, unknown, DeliveryQuery & Readonly<{ max?: number }>>,
-  change: (query: DeliveryQuery, max: number) => Promise<Changed>,
-): Promise<Changed> {
-  const { max = MAX_CHANGED_DELIVERIES, ...query } = call.body
-  const done = await change(query, max)
-  call.noteEffects({ note: `${done.count} changed: ${JSON.stringify(query)}` })
-  return done
-}

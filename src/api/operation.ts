@@ -101,6 +101,13 @@ export const Health = named(
     storeError: text,
     messageLogError: text,
     configurationVersion: described(whole, 'The version of a shared store that this instance has loaded.'),
+    deliveries: described(
+      object(
+        { pending: whole, delivered: whole, undeliverable: whole, cancelled: whole, bytes: whole },
+        { oldestAt: time },
+      ),
+      'Stored deliveries by state, their bytes, and when the oldest pending one was accepted; absent while their store does not answer.',
+    ),
     endpointsUnchecked: described(whole, 'Endpoints that are active since the start and not checked yet.'),
     workers: object({
       configured: whole,

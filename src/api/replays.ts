@@ -23,7 +23,7 @@ import {
   time,
   whole,
 } from '../core/schema.ts'
-import { roundMs } from '../core/tracing/trace.ts'
+import { type CallSpan, roundMs, type Trace } from '../core/tracing/trace.ts'
 import { CODECS, codecForHeader } from '../formats/codecs.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
 import { invalid, MESSAGE_FILTERS, type MessageQuery } from '../records/message-log/message-filter.ts'
@@ -71,6 +71,10 @@ export const Replayed = named(
     ms: number,
     withoutHeadersAndQuery: flag,
     lookups: described(lookups, 'What became of the lookups, if the endpoint has any.'),
+    requests: described(
+      list(object({ request: text, sent: whole, stored: whole, left: whole })),
+      'How many calls of each response request were made, stored to be delivered, or left out since they had been delivered before.',
+    ),
     answer: described(anything, 'JSON as what it is, anything else as text.'),
   },
 )
@@ -243,7 +247,7 @@ type ReplayNotes = Readonly<{
 }>
 
 function describe(
-  { messageId, outcome, code, ms, answer, failure }: CompletedMessage,
+  { messageId, outcome, code, ms, answer, failure, trace }: CompletedMessage,
   { replayOf, bodyOnly, lookups, alreadyDoneBy }: ReplayNotes,
 ) {
   return {
@@ -257,8 +261,25 @@ function describe(
     ms: roundMs(ms),
     ...(bodyOnly ? { withoutHeadersAndQuery: true } : {}),
     ...(lookups === undefined ? {} : { lookups }),
+    ...(trace === undefined ? {} : countRequests(trace)),
     answer: decodeBody(answer),
   }
+}
+
+/** In the order of their ids; empty if none was made or left out. */
+function countRequests({ calls, deliveries = [], notMade = [] }: Trace) {
+  const isResponse = ({ kind }: Pick<CallSpan, 'kind'>) => kind === 'response'
+  const sent = calls.filter(isResponse).map(({ id }) => id)
+  const stored = deliveries.map(({ requestId }) => requestId)
+  const left = notMade.filter((one) => isResponse(one) && one.why === 'delivered').map(({ id }) => id)
+  const count = (ids: readonly string[], request: string) => ids.filter((id) => id === request).length
+  const requests = [...new Set([...sent, ...stored, ...left])].sort().map((request) => ({
+    request,
+    sent: count(sent, request),
+    stored: count(stored, request),
+    left: count(left, request),
+  }))
+  return requests.length === 0 ? {} : { requests }
 }
 
 /** A JSON body as JSON, any other body as text. */

@@ -4,6 +4,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import type { WorkerCounts } from '../core/worker-processes.ts'
+import type { DeliverySums } from '../deliveries/delivery-counts.ts'
 import type { DeliveryService } from '../deliveries/delivery-service.ts'
 import type { FindFaults } from '../endpoints/endpoint-faults.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
@@ -102,6 +103,8 @@ export type Health = Readonly<{
   /** An unavailable broker does not make the service unready: messages over HTTP do not need it. */
   consumers: readonly ConsumerStatus[]
   mllpPorts: readonly MllpPortStatus[]
+  /** Undefined while their store does not answer. */
+  deliveries: DeliverySums | undefined
   /** Set if the service is a mediator. A core that is away does not make the service unready either. */
   openhim: MediatorStatus | undefined
 }>

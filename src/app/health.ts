@@ -1,5 +1,6 @@
 /** Health, status and metrics of this process and, if it is a worker, of the whole service. */
 import type { Health } from '../api/services.ts'
+import { sumDeliveries } from '../deliveries/delivery-counts.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { Intake } from '../inbound/intake.ts'
@@ -57,6 +58,7 @@ export function createHealth(options: HealthOptions) {
     messageLog: observers.recorder.counts,
   })
   const status = workerCluster?.status ?? ownStatus
+  const deliveries = async () => sumDeliveries(await store.deliveries.totals())
   return {
     /** Of this process alone. */
     own: { status: ownStatus, metrics: ownMetrics },
@@ -65,9 +67,10 @@ export function createHealth(options: HealthOptions) {
       ? () => workerCluster.metrics(new Set(registry.all().map(({ document }) => document.name)))
       : ownMetrics,
     health: async (): Promise<Health> => {
-      const [storeError, messageLogError] = await Promise.all([
+      const [storeError, messageLogError, stored] = await Promise.all([
         reasonFrom(store.endpoints.ping()),
         reasonFrom(store.messages.ping()),
+        deliveries().catch(() => undefined),
       ])
       const stopping = isStopping()
       return {
@@ -83,8 +86,11 @@ export function createHealth(options: HealthOptions) {
         endpointsNotInForce: endpointService.inactive(),
         endpointsUnchecked: endpointService.unchecked || undefined,
         ...(await status()),
+        deliveries: stored,
       }
     },
+    /** Fails with StoreUnavailable. */
+    deliveries,
     uptimeMs: workerCluster?.uptimeMs ?? (() => performance.now()),
     /** Statistics of the messages of an endpoint. Fails with STORE_UNAVAILABLE. */
     report: async (endpointId: string) => {

@@ -9,6 +9,7 @@ import { createListSummaries } from '../endpoints/endpoint-summaries.ts'
 import type { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import { createEventHub } from '../observe/events/event-hub.ts'
 import {
+  createDeliveryEvents,
   createEndpointEvents,
   createMessageEvents,
   createReplayEvents,
@@ -62,8 +63,8 @@ export function createWatching(options: WatchingOptions) {
     return counts === undefined ? [] : [counts]
   }
   const readStatus = async () => {
-    // The first changes with every message, and the events of endpoints have the second.
-    const { messagesInFlight, endpointsNotInForce, endpointsUnchecked, ...status } = await health.health()
+    // The first changes with every message, and other events have the next two.
+    const { messagesInFlight, deliveries, endpointsNotInForce, endpointsUnchecked, ...status } = await health.health()
     return status
   }
   const sources = [
@@ -73,6 +74,7 @@ export function createWatching(options: WatchingOptions) {
       clock,
     }),
     createReplayEvents(() => records.plans.all()),
+    createDeliveryEvents(health.deliveries),
     createEndpointEvents(registry, endpointService.inactive),
     createStatusEvents(readStatus),
   ]

@@ -4,6 +4,7 @@
  * it runs: neither `--help` nor a start of the service needs it.
  */
 import { DELIVERY_ACTS, DELIVERY_STATES, MAX_CHANGED_DELIVERIES } from '../core/deliveries/delivery.ts'
+import { REPLAY_LOOKUPS } from '../core/replays/replay-lookups.ts'
 import { STAGE_NAMES } from '../core/tracing/stages.ts'
 import type { Exit } from './command.ts'
 
@@ -114,6 +115,7 @@ const TEST_FILES = {
 export const GROUPS: Readonly<Record<string, string>> = {
   keys: 'manages the API keys of the management API, also while the service runs',
   deliveries: 'lists the durable deliveries of a running service, sends them again, and cancels them',
+  schedules: 'lists the schedules of a running service, and runs one now',
 }
 
 export const COMMANDS = {
@@ -220,6 +222,8 @@ export const COMMANDS = {
       '--header <name:value>': { isMany: true, help: 'a header of the message; may be given several times' },
       '--query <name=value>': { isMany: true, help: 'a parameter of its query; may be given several times' },
       '--param <name=value>': { isMany: true, help: 'a parameter of its path; may be given several times' },
+      '--scheduled-for <time>':
+        'when a run of the schedule was due; the message is such a run then, as it always is if nothing else brings messages',
       '--state <file>': 'what an earlier message left, as JSON',
       '--lookup <id=file>': {
         isMany: true,
@@ -290,6 +294,10 @@ export const COMMANDS = {
     options: {
       ...SERVICE,
       '--yes': 'asks no question',
+      '--lookups <answers>': {
+        choices: REPLAY_LOOKUPS,
+        help: 'the answers that were recorded, or asked again; by default recorded for runs of a schedule and lookups with pages',
+      },
       '--max <number>': { number: { min: 0, max: 1e9 }, help: 'with filters: the most messages' },
       '--concurrency <number>': { number: { min: 0, max: 1e9 }, help: 'with filters: messages at once; by default 1' },
       '--per-second <number>': {
@@ -332,6 +340,21 @@ export const COMMANDS = {
     exits: ['findings'],
     arguments: DELIVERIES,
     options: CHANGED_DELIVERIES,
+  },
+  'schedules list': {
+    summary: 'lists the endpoints with a schedule: when each is due next, how its last run ended, and what was skipped',
+    arguments: SERVICE_TARGET,
+    options: SERVICE,
+  },
+  'schedules run': {
+    summary: 'runs the schedule of an endpoint now and waits for the end; its times stay as they are',
+    exits: ['findings'],
+    arguments: SERVICE_TARGET,
+    options: {
+      '--endpoint <name>': { isRequired: true, help: 'the name or the id of the endpoint' },
+      '--yes': 'asks no question',
+      ...SERVICE,
+    },
   },
   new: {
     summary: 'writes a starter document, with a test, in the folder of the project; it never replaces a file',

@@ -1,17 +1,13 @@
 /** `crosswalk messages`: finds recorded messages of a service, and follows new ones. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { isObject, type JsonObject } from '../core/json.ts'
-import { CommandFault, type Terminal } from './command.ts'
+import type { JsonObject } from '../core/json.ts'
+import type { Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { openService } from './deployment/service.ts'
+import { type Filters, findAll, readFilters } from './ids-or-filters.ts'
 import type { ManagementClient } from './service-client/management-client.ts'
 
-/** As many as the service gives at once. */
-const PAGE = 500
 const MAX_RECENT = 10_000
-
-/** Names and values of the filters of `GET /messages`, which checks them. */
-export type Filters = readonly (readonly [string, string])[]
 
 export async function run(given: Given<'messages'>, terminal: Terminal): Promise<Ending<'messages'>> {
   const client = openService(given, { role: 'viewer' }, terminal.env)
@@ -20,7 +16,7 @@ export async function run(given: Given<'messages'>, terminal: Terminal): Promise
     given.json ? terminal.write(`${JSON.stringify(message)}\n`) : terminal.print(formatMessageLine(message))
   // Before the others, so that a message between the two calls is shown.
   const earlier = given.follow ? await findRecent(client, filters) : []
-  const found = await find(client, filters, given.limit)
+  const found = await findAll(client, 'messages', filters, given.limit)
   if (given.json && !given.follow) terminal.writeJson(found)
   else for (const message of found.toReversed()) print(message)
   return given.follow ? follow(client, filters, [...earlier, ...found], print) : 'done'
@@ -29,45 +25,20 @@ export async function run(given: Given<'messages'>, terminal: Terminal): Promise
 type FilterGiven = Pick<Given<'messages'>, 'endpoint' | 'outcome' | 'code' | 'from' | 'to' | 'filter'>
 
 /** Throws CommandFault. */
-export function parseFilters({ endpoint, outcome, code, from, to, filter }: FilterGiven): Filters {
-  const named = { endpoint, outcome, code, from: from ?? [], to: to ?? [] }
-  const others = filter.map((text): Filters[number] => {
-    const at = text.indexOf('=')
-    if (at < 1) throw new CommandFault(`--filter is wrong: write it as NAME=VALUE, such as stage=map.`)
-    return [text.slice(0, at), text.slice(at + 1)]
-  })
-  return [
-    ...Object.entries(named).flatMap(([name, values]) => [values].flat().map((value) => [name, value] as const)),
-    ...others,
-  ]
-}
-
-/** Newest first. */
-async function find(client: ManagementClient, filters: Filters, limit: number): Promise<readonly JsonObject[]> {
-  const found: JsonObject[] = []
-  let cursor: string | undefined
-  do {
-    const query = new URLSearchParams([...filters, ['limit', String(Math.min(PAGE, limit - found.length))]] as [
-      string,
-      string,
-    ][])
-    if (cursor !== undefined) query.append('cursor', cursor)
-    const page = await client.call('GET', `/messages?${query}`)
-    if (!isObject(page) || !Array.isArray(page.messages)) {
-      throw new CommandFault(`${client.url} gave no messages; is the URL that of the admin port?`)
-    }
-    found.push(...page.messages.filter(isObject))
-    cursor = typeof page.next === 'string' ? page.next : undefined
-  } while (cursor !== undefined && found.length < limit)
-  return found
-}
+export const parseFilters = ({ endpoint, outcome, code, from, to, filter }: FilterGiven): Filters =>
+  readFilters({ endpoint, outcome, code, from, to }, filter, 'stage=map')
 
 const FOLLOW_PAUSE_MS = 1_000
 /** A message is found when it has ended, and is found by when it started. By the clock of the service: this one may be wrong. */
 const RECENT = '-1m'
 
 const findRecent = (client: ManagementClient, filters: Filters) =>
-  find(client, [...filters.filter(([name]) => name !== 'from' && name !== 'to'), ['from', RECENT]], MAX_RECENT)
+  findAll(
+    client,
+    'messages',
+    [...filters.filter(([name]) => name !== 'from' && name !== 'to'), ['from', RECENT]],
+    MAX_RECENT,
+  )
 
 /** `known`: messages that are not printed. */
 async function follow(

@@ -1,11 +1,11 @@
 /** `crosswalk replay`: runs recorded messages of a service again, some by their ids, or all that match filters. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { isId } from '../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { CommandFault, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { openService } from './deployment/service.ts'
-import { type Filters, parseFilters } from './messages.ts'
+import { callEach, type Filters, readIds } from './ids-or-filters.ts'
+import { parseFilters } from './messages.ts'
 import { type ManagementClient, ServiceFault } from './service-client/management-client.ts'
 
 type ReplayGiven = Given<'replay'>
@@ -14,57 +14,32 @@ type ReplayExit = Ending<'replay'>
 const NOTHING = 'Nothing was replayed.'
 
 /** Finds something if a message failed again or could not be replayed. */
-export async function run({ namedTarget, ...given }: ReplayGiven, terminal: Terminal): Promise<ReplayExit> {
-  const isFirstId = namedTarget !== undefined && isId(namedTarget)
-  const ids = isFirstId ? [namedTarget, ...given.id] : given.id
-  const wrong = ids.find((id) => !isId(id))
-  if (wrong !== undefined) {
-    throw new CommandFault(`${JSON.stringify(wrong)} isn't the id of a message, which has 24 digits.`)
-  }
+export async function run(given: ReplayGiven, terminal: Terminal): Promise<ReplayExit> {
+  const { named, ids } = readIds(given, 'message')
   const filters = parseFilters(given)
   if (ids.length > 0 === filters.length > 0) throw new CommandFault('Give ids of messages, or filters.')
   const unanswered = 'The replay may have started; `crosswalk messages --filter source=replay` shows what ran.'
-  const named = { ...given, namedTarget: isFirstId ? undefined : namedTarget }
   const client = openService(named, { role: 'operator', unanswered }, terminal.env)
-  return ids.length > 0 ? replayEach(client, ids, named, terminal) : replayPlan(client, filters, named, terminal)
-}
-
-async function replayEach(
-  client: ManagementClient,
-  ids: readonly string[],
-  given: ReplayGiven,
-  terminal: Terminal,
-): Promise<ReplayExit> {
+  if (ids.length === 0) return replayPlan(client, filters, given, terminal)
   const what = ids.length === 1 ? 'this message' : `these ${ids.length} messages`
   await terminal.confirm(`Replay ${what} at ${client.url}?`, NOTHING, given)
-  const results: Json[] = []
-  let failed = 0
-  const progress = terminal.progress('messages')
-  try {
-    for (const [index, id] of ids.entries()) {
-      const result = await replayOne(client, id)
-      results.push(result)
-      if (result.outcome !== 'done') failed++
-      if (!given.json) terminal.print(formatReplayLine(id, result))
-      progress(index + 1, ids.length)
-    }
-  } finally {
-    // These replays were made, even if the next one is refused.
-    if (given.json && results.length > 0) terminal.writeJson(results)
-  }
-  return failed > 0 ? 'findings' : 'done'
+  const call = (id: string) => replayOne(client, id, given)
+  const hasFailed = ({ outcome }: JsonObject) => outcome !== 'done'
+  return callEach(ids, 'messages', { call, hasFailed, format: formatReplayLine }, given, terminal)
 }
 
 /** A message that cannot be replayed does not keep the others from it. */
-async function replayOne(client: ManagementClient, id: string): Promise<JsonObject> {
+async function replayOne(client: ManagementClient, id: string, given: ReplayGiven): Promise<JsonObject> {
   try {
-    const answer = await client.call('POST', `/messages/${id}/replay`)
+    const answer = await client.call('POST', `/messages/${id}/replay${lookupsQuery(given)}`)
     return isObject(answer) ? answer : {}
   } catch (thrown) {
     if (!(thrown instanceof ServiceFault) || thrown.status !== 409) throw thrown
     return { replayOf: id, outcome: 'not replayed', error: thrown.message }
   }
 }
+
+const lookupsQuery = ({ lookups }: ReplayGiven): string => (lookups === undefined ? '' : `?lookups=${lookups}`)
 
 const formatReplayLine = (of: string, { id, outcome, status, code, error }: JsonObject): string =>
   [of, ...(id === undefined ? [] : [`-> ${id}`]), outcome, status, code, error]
@@ -81,7 +56,7 @@ async function replayPlan(
   const filter = Object.fromEntries(
     [...names].map((name) => [name, filters.filter(([one]) => one === name).map(([, value]) => value)]),
   )
-  const plan = await client.call('POST', '/messages/replay', filter)
+  const plan = await client.call('POST', `/messages/replay${lookupsQuery(given)}`, filter)
   if (!isObject(plan) || typeof plan.id !== 'string') throw new CommandFault(`${client.url} gave no plan.`)
   for (const line of describePlanned(plan)) given.json ? terminal.note(line) : terminal.print(line)
   if (plan.count === 0) {

@@ -158,13 +158,14 @@ const STANDARD_INPUT = 0
 
 /** Out: the request of a dry run, without its document. Throws CommandFault with the argument that is wrong. */
 function readMessage(options: RunGiven): JsonObject {
-  const { input, header, query, state, lookup, response, live } = options
+  const { input, header, query, scheduledFor, state, lookup, response, live } = options
   return {
     message: {
       ...(input === undefined ? {} : { body: readText(input) }),
       headers: joinedHeaders(header.map((text) => divided('--header', text, ':', 'name:value'))),
       query: repeated(query.map((text) => divided('--query', text, '=', 'name=value'))),
       urlParams: once('--param', parseParams(options)),
+      ...(scheduledFor === undefined ? {} : { timestamps: { scheduledFor } }),
       ...(state === undefined ? {} : { state: readState(state) }),
     },
     lookups: repeated(lookup.map((text) => parseCannedAnswer('--lookup', text))),

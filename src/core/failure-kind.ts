@@ -32,8 +32,8 @@ export type FailureKind = Readonly<{
   reprocess?: true
   /** Seconds of `Retry-After` if the failure names none. Absent: 1 for a status of 503, else the answer has no such header. */
   retryAfterSeconds?: number
-  /** A store did not answer: which one. Absent: the failure is not about a store. */
-  store?: 'management' | 'state'
+  /** A store did not answer or is full: which one. Absent: the failure is not about a store. */
+  store?: 'management' | 'state' | 'delivery'
   /** The endpoint changed since the caller read it. Absent: no conflict of versions. */
   stale?: true
   /** Nothing is at the path, so that a caller may have the wrong port. Absent: the failure is about what is there. */

@@ -299,12 +299,14 @@ export const FAILURES = {
     issue: 'throttled',
     means:
       'The deliveries that are stored have `DELIVERY_MAX_BYTES` already; nothing of the message was stored or sent by its durable requests.',
+    store: 'delivery',
   },
   DELIVERY_UNAVAILABLE: {
     status: 503,
     retry: true,
     issue: 'no-store',
     means: 'The store of deliveries did not answer, so that the durable requests of the message were not accepted.',
+    store: 'delivery',
   },
   SCHEDULE_LEASE_LOST: {
     status: 503,

@@ -29,6 +29,12 @@ export const FRAMING_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
+/** A URL or path up to its query. */
+export function withoutQuery(url: string): string {
+  const at = url.indexOf('?')
+  return at === -1 ? url : url.slice(0, at)
+}
+
 /** The member of `Via` (RFC 9110 section 7.6.3) of every call of a document: it is not the call of a person or program here. */
 export const VIA = '1.1 crosswalk'
 

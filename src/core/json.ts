@@ -50,3 +50,11 @@ export function jsonLength(value: Json | undefined, limit = Number.POSITIVE_INFI
   }
   return length
 }
+
+type Present<T> = { [Name in keyof T as undefined extends T[Name] ? never : Name]: T[Name] } & {
+  [Name in keyof T as undefined extends T[Name] ? Name : never]?: Exclude<T[Name], undefined>
+}
+
+/** Without the properties whose value is undefined. */
+export const omitUndefined = <T extends object>(value: T): Present<T> =>
+  Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Present<T>

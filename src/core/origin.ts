@@ -1,4 +1,5 @@
 /** Where messages come from. Whatever else depends on it is a column of DOORS, so that a new door is one row. */
+import type { Failure } from './failure.ts'
 import type { ProduceSlot, RecordProducer } from './ports/record-producer.ts'
 
 /** What brings messages from other systems. */
@@ -9,8 +10,8 @@ export type Origin = DoorOrigin | ReplayOrigin
 type DoorOrigin = Readonly<{
   door: Door
   replayOf?: undefined
-  /** The door retries this message itself after a failure that may succeed later. */
-  triesAgain?: boolean
+  /** The door tries this message again itself after the failure. */
+  triesAgain?(failure: Failure): boolean
   /** The slot of a message among those that arrived in one order, if they do not wait for each other. */
   slot?: ProduceSlot | undefined
   /** What its records go to in place of the producer of the service. */

@@ -35,33 +35,30 @@ const LASTING_FAULTS: ReadonlySet<OutboundError['fault']> = new Set(['denied', '
 
 const AWAY_FAULTS: ReadonlySet<OutboundError['fault']> = new Set(['unreachable', 'timeout'])
 
+type Attempted = Extract<AttemptResult, { attempt: DeliveryAttempt }>
+/** The result of an attempt but its times. */
+type Judged = Omit<Attempted, 'attempt'> & Readonly<{ outcome: Omit<DeliveryAttempt, 'at' | 'ms'> }>
+type Judgement = Judged | Exclude<AttemptResult, Attempted>
+
 export function createAttempt(needs: AttemptNeeds): Attempt {
   return async (claimed) => {
-    const { clock, logger } = needs
-    const [startedMs, startedAt] = [performance.now(), new Date(clock()).toISOString()]
-    const noted = (outcome: Pick<DeliveryAttempt, 'status' | 'fault' | 'message'>): DeliveryAttempt => ({
-      at: startedAt,
-      ms: Math.round(performance.now() - startedMs),
-      ...outcome,
-    })
-    try {
-      return await perform(claimed, needs, noted)
-    } catch (thrown) {
-      if (thrown instanceof Failure) {
-        const attempt = noted({ fault: thrown.code, message: thrown.unquoted })
-        return { attempt, state: 'pending', target: 'unknown' }
-      }
-      const { id, endpointId } = claimed.delivery
-      logger.error({ err: thrown, delivery: id, endpointId }, 'A delivery could not be attempted')
-      const message = 'The service failed to attempt this delivery; its log has the cause.'
-      return { attempt: noted({ fault: 'internal', message }), state: 'pending', target: 'unknown' }
-    }
+    const [startedMs, at] = [performance.now(), new Date(needs.clock()).toISOString()]
+    const judgement = await perform(claimed, needs).catch((thrown) => judgeThrown(thrown, claimed, needs))
+    if ('circuitOpenMs' in judgement) return judgement
+    const { outcome, ...rest } = judgement
+    return { attempt: { at, ms: Math.round(performance.now() - startedMs), ...outcome }, ...rest }
   }
 }
 
-type Noted = (outcome: Pick<DeliveryAttempt, 'status' | 'fault' | 'message'>) => DeliveryAttempt
+function judgeThrown(thrown: unknown, { delivery: { id, endpointId } }: ClaimedDelivery, needs: AttemptNeeds): Judged {
+  const judged = { state: 'pending', target: 'unknown' } as const
+  if (thrown instanceof Failure) return { ...judged, outcome: { fault: thrown.code, message: thrown.unquoted } }
+  needs.logger.error({ err: thrown, delivery: id, endpointId }, 'A delivery could not be attempted')
+  const message = 'The service failed to attempt this delivery; its log has the cause.'
+  return { ...judged, outcome: { fault: 'internal', message } }
+}
 
-async function perform(claimed: ClaimedDelivery, needs: AttemptNeeds, noted: Noted): Promise<AttemptResult> {
+async function perform(claimed: ClaimedDelivery, needs: AttemptNeeds): Promise<Judgement> {
   const { request, body } = claimed
   const { messageId, requestId, item } = claimed.delivery
   const { outbound, secrets, newBudget, clock } = needs
@@ -80,16 +77,16 @@ async function perform(claimed: ClaimedDelivery, needs: AttemptNeeds, noted: Not
   // The schedule says when it is tried again.
   const once = { ...to, options: { ...to.options, retries: 0 } }
   try {
-    return judgeAnswer(await outbound.send(once, outgoing, run, called), claimed, clock, noted)
+    return judgeAnswer(await outbound.send(once, outgoing, run, called), claimed, clock)
   } catch (thrown) {
     if (!(thrown instanceof OutboundError)) throw thrown
     if (thrown instanceof CircuitOpen) return { circuitOpenMs: thrown.retryAfterMs }
-    if (thrown.answer !== undefined) return judgeAnswer(thrown.answer, claimed, clock, noted)
+    if (thrown.answer !== undefined) return judgeAnswer(thrown.answer, claimed, clock)
     const message = withReferences(withReferences(thrown.message, prepared.secrets), trace.secrets)
     const { fault } = thrown
-    const attempt = noted({ fault, message })
-    if (LASTING_FAULTS.has(fault)) return { attempt, state: 'undeliverable', target: 'unknown' }
-    return { attempt, state: 'pending', target: AWAY_FAULTS.has(fault) ? 'away' : 'unknown' }
+    const outcome = { fault, message }
+    if (LASTING_FAULTS.has(fault)) return { outcome, state: 'undeliverable', target: 'unknown' }
+    return { outcome, state: 'pending', target: AWAY_FAULTS.has(fault) ? 'away' : 'unknown' }
   } finally {
     budget.release()
   }
@@ -115,18 +112,17 @@ function judgeAnswer(
   { status, headers }: Pick<OutboundAnswer, 'status' | 'headers'>,
   { request }: ClaimedDelivery,
   clock: Clock,
-  noted: Noted,
-): AttemptResult {
+): Judged {
   if ((status >= 200 && status <= 299) || hasStatus(request.allowed, status))
-    return { attempt: noted({ status }), state: 'delivered', target: 'answers' }
+    return { outcome: { status }, state: 'delivered', target: 'answers' }
   const isEnded = headers['webhook-delivery'] === 'abort-message'
   const isPassing = status >= 500 || PASSING_STATUSES.has(status)
   if (isPassing && !isEnded) {
-    const attempt = noted({ status, message: `The target answered ${status}.` })
+    const outcome = { status, message: `The target answered ${status}.` }
     const target = FAILED_STATUSES.has(status) ? 'away' : 'busy'
-    return { attempt, state: 'pending', retryAfterMs: retryAfterMs(headers['retry-after'], clock), target }
+    return { outcome, state: 'pending', retryAfterMs: retryAfterMs(headers['retry-after'], clock), target }
   }
   const why = isEnded ? 'and asked for no further attempt' : 'which another attempt would get again'
-  const attempt = noted({ status, message: `The target answered ${status}, ${why}.` })
-  return { attempt, state: 'undeliverable', target: 'answers' }
+  const outcome = { status, message: `The target answered ${status}, ${why}.` }
+  return { outcome, state: 'undeliverable', target: 'answers' }
 }

@@ -1,5 +1,6 @@
-/** What this process counts of the attempts that it makes, for the metrics. */
-import type { Delivery } from '../core/deliveries/delivery.ts'
+/** Deliveries in numbers: what is stored, and what this process counts of the attempts that it makes, for the metrics. */
+import type { Delivery, DeliveryState } from '../core/deliveries/delivery.ts'
+import type { DeliveryTotals } from '../store/sql/delivery-store.ts'
 import type { NextStep } from './next-step.ts'
 
 /** 'retried': the attempt failed, and another one follows. */
@@ -40,3 +41,15 @@ export class DeliveryCounts {
 }
 
 const keyOf = (...parts: readonly string[]): string => JSON.stringify(parts)
+
+/** By state. `bytes`: of all, which DELIVERY_MAX_BYTES bounds; `oldestAt`: ISO 8601, when the oldest pending one was accepted. */
+export type DeliverySums = Readonly<Record<DeliveryState | 'bytes', number> & { oldestAt?: string }>
+
+export function sumDeliveries({ counts, ...oldest }: DeliveryTotals): DeliverySums {
+  const sums = { pending: 0, delivered: 0, undeliverable: 0, cancelled: 0, bytes: 0 }
+  for (const { state, count, bytes } of counts) {
+    sums[state] += count
+    sums.bytes += bytes
+  }
+  return { ...sums, ...oldest }
+}

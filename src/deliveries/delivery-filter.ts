@@ -1,5 +1,6 @@
 /** The filters of deliveries: their schemas, in a query and in JSON, and what they select. */
 import { DELIVERY_STATES } from '../core/deliveries/delivery.ts'
+import { omitUndefined } from '../core/json.ts'
 import { described, enumSchema, id, moment, noted, type QueryOf, text } from '../core/schema.ts'
 import { type FilterContext, resolveEndpointId, timesIn } from '../records/message-log/message-filter.ts'
 import type { DeliveryFilter } from '../store/sql/delivery-store.ts'
@@ -23,14 +24,14 @@ export type DeliveryQuery = QueryOf<typeof DELIVERY_FILTERS>
 export function readDeliveryFilter(query: DeliveryQuery, { endpoints, nowMs }: FilterContext): DeliveryFilter {
   const { state, endpoint, request, target, key, message } = query
   const { from, to } = timesIn(query, nowMs)
-  return {
-    ...(state === undefined ? {} : { state }),
-    ...(endpoint === undefined ? {} : { endpointId: resolveEndpointId(endpoint, endpoints, 'deliveries') }),
-    ...(request === undefined ? {} : { requestId: request }),
-    ...(target === undefined ? {} : { target }),
-    ...(key === undefined ? {} : { orderKey: key }),
-    ...(message === undefined ? {} : { messageId: message }),
-    ...(from === undefined ? {} : { fromMs: from }),
-    ...(to === undefined ? {} : { toMs: to }),
-  }
+  return omitUndefined({
+    state,
+    endpointId: endpoint === undefined ? undefined : resolveEndpointId(endpoint, endpoints, 'deliveries'),
+    requestId: request,
+    target,
+    orderKey: key,
+    messageId: message,
+    fromMs: from,
+    toMs: to,
+  })
 }

@@ -1,28 +1,23 @@
 /** Deliveries for people: found, counted, tried again and cancelled, one by one or by filter. */
-import { DELIVERY_ACTS, type Delivery, type DeliveryAct } from '../core/deliveries/delivery.ts'
+import { DELIVERY_ACTS, type Delivery, type DeliveryAct, type DeliveryState } from '../core/deliveries/delivery.ts'
 import { Failure } from '../core/failure.ts'
 import { isId } from '../core/id.ts'
-import type { Json } from '../core/json.ts'
+import { type Json, omitUndefined } from '../core/json.ts'
 import { cutPage, readCursor } from '../core/records/cursor.ts'
-import type { MessageRecord, RecordedOutcome } from '../core/records/message-record.ts'
+import type { MessageRecord } from '../core/records/message-record.ts'
 import { type Clock, callKey, type Delivered } from '../core/run.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import { CODECS, codecForHeader } from '../formats/codecs.ts'
 import { invalid } from '../records/message-log/message-filter.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
+import { listDelivered } from '../records/replay/replay.ts'
 import type { RetryChange } from '../store/sql/delivery-changes.ts'
 import type { DeliveryFilter, DeliveryStore } from '../store/sql/delivery-store.ts'
 import { callStore } from '../store/store-access.ts'
 import { DELIVERY_FILTERS, type DeliveryQuery, readDeliveryFilter } from './delivery-filter.ts'
-import { type DeliveryGroup, groupUndeliverable } from './delivery-groups.ts'
-import {
-  createDeliveryViews,
-  type DeliveryDetail,
-  type DeliveryView,
-  type DeliveryViewSettings,
-  type OutgoingContent,
-  type SenderView,
-} from './delivery-views.ts'
+import { groupUndeliverable } from './delivery-groups.ts'
+import type { ChangedDeliveries, DeliveryDetail, RetriedDelivery } from './delivery-schemas.ts'
+import { createDeliveryViews, type DeliveryViewSettings } from './delivery-views.ts'
 
 export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 500
@@ -32,53 +27,6 @@ const MAX_SHOWN_IDS = 1_000
 export const MAX_GROUPED = 5_000
 const PAGE = 500
 
-/** `replay`: of a delivery that was made anew by the document of today. */
-export type Retried = DeliveryDetail &
-  Readonly<{
-    replay?: Readonly<{ id: string; outcome: RecordedOutcome; code?: string; error?: string }>
-    /** One sentence, if the message ran again but the old delivery could not be cancelled. */
-    warning?: string
-  }>
-
-/** `ids`: the first ones. `more`: others that match were left, as the call changes at most `max`. */
-export type Changed = Readonly<{ count: number; ids: readonly string[]; more: boolean }>
-
-/** Fails with FILTER_INVALID, ID_MALFORMED, DELIVERY_UNKNOWN, STORE_UNAVAILABLE. */
-export interface DeliveryService {
-  /** Newest first. `next`: the cursor of the next page, if there is one. */
-  list(
-    query: DeliveryQuery & Readonly<{ limit?: number; cursor?: string }>,
-  ): Promise<Readonly<{ deliveries: readonly DeliveryView[]; next?: string }>>
-  counts(): ReturnType<DeliveryStore['totals']>
-  /** Of the undeliverable ones that match. `more`: there are older ones that are not counted. */
-  groups(query: DeliveryQuery): Promise<Readonly<{ groups: readonly DeliveryGroup[]; count: number; more: boolean }>>
-  get(id: string): Promise<DeliveryDetail>
-  /** In the order in which the message made them. */
-  ofMessage(
-    endpointId: string,
-    messageId: string,
-  ): Promise<Readonly<{ messageId: string; deliveries: readonly SenderView[] }>>
-  /** What is sent. Fails with DELIVERY_ENDED too, if it is not kept any more. */
-  content(id: string): Promise<OutgoingContent>
-  /**
-   * Sends it again, as it was or with another body: a text as it is, any other value as JSON. Fails with DELIVERY_ENDED and
-   * DELIVERY_RETRY_INVALID too.
-   */
-  retry(id: string, body?: Json): Promise<DeliveryDetail>
-  /**
-   * Runs its message through the document of today, which sends nothing else that the message has sent before, and cancels
-   * the delivery if the message succeeded. `body`: in place of that of the message. Fails as replays do, and with
-   * DELIVERY_ENDED and REPLAY_REFUSED.
-   */
-  replay(id: string, body?: Json): Promise<Retried>
-  /** Fails with DELIVERY_ENDED too. */
-  cancel(id: string): Promise<DeliveryDetail>
-  /** Those that match; the undeliverable ones unless the query has a state. */
-  retryAll(query: DeliveryQuery, max: number): Promise<Changed>
-  /** Those that match; the pending ones unless the query has a state. */
-  cancelAll(query: DeliveryQuery, max: number): Promise<Changed>
-}
-
 type DeliveryServiceOptions = Readonly<{
   store: DeliveryStore
   registry: Pick<Registry, 'get' | 'all'>
@@ -87,8 +35,10 @@ type DeliveryServiceOptions = Readonly<{
   clock: Clock
 }>
 
-export function createDeliveryService(options: DeliveryServiceOptions): DeliveryService {
-  const { store, registry, records, settings, clock } = options
+export type DeliveryService = ReturnType<typeof createDeliveryService>
+
+/** Every call fails with FILTER_INVALID, ID_MALFORMED, DELIVERY_UNKNOWN or STORE_UNAVAILABLE. */
+export function createDeliveryService({ store, registry, records, settings, clock }: DeliveryServiceOptions) {
   const views = createDeliveryViews(settings, registry)
 
   const filter = (query: DeliveryQuery): DeliveryFilter =>
@@ -110,17 +60,25 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
   }
 
   /** Newest first, `limit` at most. */
-  async function* each(wanted: DeliveryFilter, limit = Number.POSITIVE_INFINITY): AsyncGenerator<Delivery> {
+  async function* pages(wanted: DeliveryFilter, limit = Number.POSITIVE_INFINITY): AsyncGenerator<readonly Delivery[]> {
     let before: string | undefined
     for (let left = limit; left > 0; left -= PAGE) {
       const size = Math.min(PAGE, left)
       const page = await callDeliveries(() => store.list(wanted, size, before))
-      yield* page
+      yield page
       before = page.at(-1)?.id
       if (page.length < size) return
     }
   }
 
+  async function* each(wanted: DeliveryFilter, limit?: number): AsyncGenerator<Delivery> {
+    for await (const page of pages(wanted, limit)) yield* page
+  }
+
+  /**
+   * Sends it again, as it was or with another body: a text as it is, any other value as JSON. Fails with DELIVERY_ENDED and
+   * DELIVERY_RETRY_INVALID too.
+   */
   async function retry(id: string, body?: Json): Promise<DeliveryDetail> {
     const delivery = await find(id)
     refuseDelivered(delivery)
@@ -141,14 +99,8 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
   }
 
   /** What the message has sent, or has other deliveries of. */
-  async function sentBeside({ id, messageId }: Delivery, { calls, notMade = [] }: MessageRecord): Promise<Delivered> {
-    const sent = new Map<string, number | true>()
-    for (const { kind, id: request, item, status } of calls) {
-      if (kind === 'response' && status !== undefined) sent.set(callKey(request, item), status)
-    }
-    for (const { why, id: request, item } of notMade) {
-      if (why === 'delivered') sent.set(callKey(request, item), true)
-    }
+  async function sentBeside({ id, messageId }: Delivery, record: MessageRecord): Promise<Delivered> {
+    const sent = listDelivered(record)
     let own: string | undefined
     for await (const other of each({ messageId })) {
       const key = callKey(other.requestId, other.item)
@@ -159,7 +111,12 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
     return sent
   }
 
-  async function replay(id: string, body?: Json): Promise<Retried> {
+  /**
+   * Runs its message through the document of today, which sends nothing else that the message has sent before, and cancels
+   * the delivery if the message succeeded. `body`: in place of that of the message. Fails as replays do, and with
+   * DELIVERY_ENDED and REPLAY_REFUSED.
+   */
+  async function replay(id: string, body?: Json): Promise<RetriedDelivery> {
     const delivery = await find(id)
     refuseDelivered(delivery)
     const record = await records.search.get(delivery.messageId)
@@ -173,14 +130,7 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
       throw new Failure('REPLAY_REFUSED', sentence)
     }
     const { messageId, outcome, code, failure } = replayed.completed
-    const ran = {
-      replay: {
-        id: messageId,
-        outcome,
-        ...(code === '' ? {} : { code }),
-        ...(failure === undefined ? {} : { error: failure.message }),
-      },
-    }
+    const ran = { replay: omitUndefined({ id: messageId, outcome, code: code || undefined, error: failure?.message }) }
     if (outcome !== 'done' && outcome !== 'partial') return { ...(await detail(id)), ...ran }
     try {
       await callDeliveries(() => store.cancel([id]))
@@ -193,53 +143,57 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
     }
   }
 
+  /** Fails with DELIVERY_ENDED too. */
   async function cancel(id: string): Promise<DeliveryDetail> {
     const changed = isId(id) ? await callDeliveries(() => store.cancel([id])) : []
     if (changed.length === 0) refuseUnchanged(await find(id))
     return detail(id)
   }
 
-  /** Changes page by page: what a page changed stays changed if a later one fails. */
-  async function changeAll(query: DeliveryQuery, max: number, act: DeliveryAct): Promise<Changed> {
-    const state = DELIVERY_ACTS[act]
+  /**
+   * Changes those that match, `max` at most, in the state of DELIVERY_ACTS unless the query has one. It goes page by page: what
+   * a page changed stays changed if a later one fails. Out: the first ids; `more`: whether others that match were left.
+   */
+  async function changeAll(act: DeliveryAct, query: DeliveryQuery, max: number): Promise<ChangedDeliveries> {
+    const { state = DELIVERY_ACTS[act] } = query
+    const refusal = REFUSED_STATES[act][state]
+    if (refusal !== undefined) throw invalid(refusal)
     if (Object.keys(query).length === 0) {
       const names = Object.keys(DELIVERY_FILTERS).join(', ')
       throw invalid(`Give a filter, such as { "state": "${state}" } for all of them. There are: ${names}.`)
     }
-    const wanted = filter({ state, ...query })
-    const ids: string[] = []
-    let count = 0
-    let before: string | undefined
-    for (;;) {
-      const size = Math.min(PAGE, max - count + 1)
-      const page = await callDeliveries(() => store.list(wanted, size, before))
-      const taken = page.slice(0, max - count)
-      const asked = taken.map(({ id }) => id)
-      const done = new Set(asked.length === 0 ? [] : await callDeliveries(() => store[act](asked)))
-      const changed = asked.filter((id) => done.has(id))
-      count += changed.length
-      ids.push(...changed.slice(0, MAX_SHOWN_IDS - ids.length))
-      if (taken.length < page.length) return { count, ids, more: true }
-      before = page.at(-1)?.id
-      if (page.length < size) return { count, ids, more: false }
+    const changed: ChangedDeliveries = { count: 0, ids: [], more: false }
+    let left = max
+    for await (const page of pages(filter({ ...query, state }), max + 1)) {
+      const asked = page.slice(0, left).map(({ id }) => id)
+      left -= asked.length
+      changed.more = asked.length < page.length
+      if (asked.length === 0) continue
+      const done = new Set(await callDeliveries(() => store[act](asked)))
+      changed.count += done.size
+      changed.ids.push(...asked.filter((id) => done.has(id)).slice(0, MAX_SHOWN_IDS - changed.ids.length))
     }
+    return changed
   }
 
   return {
-    list: async ({ limit = DEFAULT_LIMIT, cursor, ...query }) => {
+    /** Newest first. `next`: the cursor of the next page, if there is one. */
+    list: async ({ limit = DEFAULT_LIMIT, cursor, ...query }: DeliveryQuery & Page) => {
       const found = await callDeliveries(() => store.list(filter(query), limit + 1, readCursor(cursor)))
       const { page, ...next } = cutPage(found, limit)
       return { deliveries: page.map(views.list), ...next }
     },
     counts: () => callDeliveries(() => store.totals()),
-    groups: async ({ state = 'undeliverable', ...query }) => {
+    /** Of the undeliverable ones that match. `more`: there are older ones that are not counted. */
+    groups: async ({ state = 'undeliverable', ...query }: DeliveryQuery) => {
       if (state !== 'undeliverable') throw invalid('Groups have undeliverable deliveries alone; leave state out.')
       const wanted = filter({ state, ...query })
       const grouped = await groupUndeliverable(each(wanted, MAX_GROUPED))
       return { ...grouped, more: grouped.count === MAX_GROUPED }
     },
     get: detail,
-    ofMessage: async (endpointId, messageId) => {
+    /** In the order in which the message made them. */
+    ofMessage: async (endpointId: string, messageId: string) => {
       for (const id of [endpointId, messageId]) refuseMalformed(id)
       const found = await Array.fromAsync(each({ endpointId, messageId }), views.forSender)
       if (found.length > 0) return { messageId, deliveries: found.reverse() }
@@ -248,7 +202,8 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
         `The message '${messageId}' has no deliveries of the endpoint '${endpointId}': it left none, or they have ended and were removed since (DELIVERY_KEEP).`,
       )
     },
-    content: async (id) => {
+    /** What is sent. Fails with DELIVERY_ENDED too, if it is not kept any more. */
+    content: async (id: string) => {
       const delivery = await find(id)
       const content = await callDeliveries(() => store.content(id))
       if (content !== undefined) return views.content(delivery, content)
@@ -257,17 +212,18 @@ export function createDeliveryService(options: DeliveryServiceOptions): Delivery
     retry,
     replay,
     cancel,
-    retryAll: async (query, max) => {
-      if (query.state === 'delivered') throw invalid('What was delivered is not sent again; replay its messages.')
-      return changeAll(query, max, 'retry')
-    },
-    cancelAll: async (query, max) => {
-      if (query.state === 'delivered' || query.state === 'cancelled') {
-        throw invalid(`What is ${query.state} cannot be cancelled; state is pending or undeliverable.`)
-      }
-      return changeAll(query, max, 'cancel')
-    },
+    changeAll,
   }
+}
+
+type Page = Readonly<{ limit?: number; cursor?: string }>
+
+const REFUSED_STATES: Readonly<Record<DeliveryAct, Partial<Record<DeliveryState, string>>>> = {
+  retry: { delivered: 'What was delivered is not sent again; replay its messages.' },
+  cancel: {
+    delivered: 'What is delivered cannot be cancelled; state is pending or undeliverable.',
+    cancelled: 'What is cancelled cannot be cancelled; state is pending or undeliverable.',
+  },
 }
 
 const bodyText = (body: Json): string => (typeof body === 'string' ? body : JSON.stringify(body))

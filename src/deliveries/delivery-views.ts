@@ -2,7 +2,9 @@
  * What people see of deliveries. A delivery holds values of its message, so what the message log hides of bodies and headers
  * (REDACT_PATHS, REDACT_HEADERS, credentials) is hidden here too; what is sent stays whole.
  */
-import type { Delivery, DeliveryAttempt, DeliveryState } from '../core/deliveries/delivery.ts'
+import type { Delivery, DeliveryAttempt } from '../core/deliveries/delivery.ts'
+import { withoutQuery } from '../core/http.ts'
+import { omitUndefined } from '../core/json.ts'
 import { isSecretName, MASK, referencesIn } from '../core/secrets/secrets.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { NameLimits } from '../formats/name-limits.ts'
@@ -19,53 +21,11 @@ import {
   withoutSecretsIn,
 } from '../records/message-log/redaction.ts'
 import type { DeliveryStore } from '../store/sql/delivery-store.ts'
+import type { DeliveryDetail, DeliveryView, OutgoingRequest, OutgoingView, SenderView } from './delivery-schemas.ts'
 
 /** Which values of messages are hidden. */
 export type DeliveryViewSettings = NameLimits &
   Readonly<{ redactHeaders: readonly string[]; redactPaths: readonly string[] }>
-
-export type DeliveryView = Readonly<{
-  id: string
-  messageId: string
-  endpointId: string
-  endpoint: string
-  request: string
-  item?: number
-  target: string
-  key?: string
-  state: DeliveryState
-  acceptedAt: string
-  endedAt?: string
-  dueAt?: string
-  attempts: number
-  lastAttempt?: DeliveryAttempt
-  bytes: number
-}>
-
-/** For the sender of its message: nothing of the target but its status. */
-export type SenderView = Pick<
-  DeliveryView,
-  'id' | 'request' | 'item' | 'state' | 'acceptedAt' | 'endedAt' | 'dueAt' | 'attempts'
-> &
-  Readonly<{ lastStatus?: number }>
-
-/** What is sent, with references in place of secrets. */
-export type OutgoingView = Readonly<{
-  method: string
-  url: string
-  headers: Readonly<Record<string, string>>
-  contentType?: string
-}>
-
-/** `body`: of UTF-8; any other is in Base64. `masked`: parts of the body, or all of it, are hidden. */
-export type OutgoingContent = OutgoingView & Readonly<{ body?: string; bodyBase64?: string; masked?: true }>
-
-export type DeliveryDetail = DeliveryView &
-  Readonly<{
-    lastAttempts: readonly DeliveryAttempt[]
-    /** Without the query of the URL and without values of the message in headers; undefined if it is not kept any more. */
-    outgoing?: OutgoingView
-  }>
 
 type Content = NonNullable<Awaited<ReturnType<DeliveryStore['content']>>>
 
@@ -102,7 +62,6 @@ export function createDeliveryViews(
 
   function outgoing({ request }: Content, { hide }: Hidden, withValues: boolean): OutgoingView {
     const { method, url, query, contentType } = request
-    const whole = query === undefined ? url : appendEncoded(url, query)
     // A text with a reference does not have the secret itself.
     const documented = Object.entries(request.headers).map(
       ([name, text]) => [name, isSecret(name, text) && referencesIn(text).length === 0 ? MASK : text] as const,
@@ -110,12 +69,12 @@ export function createDeliveryViews(
     const values = Object.entries(request.values).map(
       ([name, value]) => [name, withValues && !isSecret(name, value) ? hide(value) : MASK] as const,
     )
-    return {
+    return omitUndefined({
       method,
-      url: hide(withValues ? whole : withoutQuery(url)),
+      url: hide(withValues ? appendEncoded(url, query) : withoutQuery(url)),
       headers: Object.fromEntries([...documented, ...values]),
-      ...(contentType === undefined ? {} : { contentType }),
-    }
+      contentType,
+    })
   }
 
   return {
@@ -123,36 +82,35 @@ export function createDeliveryViews(
     list: (delivery: Delivery): DeliveryView =>
       redaction === undefined
         ? toView(delivery, (text) => text)
-        : toView({ ...delivery, ...(delivery.orderKey === undefined ? {} : { orderKey: MASK }) }, (text) =>
-            redactText(text, (same) => same),
-          ),
-    forSender: (delivery: Delivery): SenderView => {
-      const { id, request, item, state, acceptedAt, endedAt, dueAt, attempts, lastAttempt } = toView(
-        delivery,
-        () => MASK,
-      )
-      return {
-        id,
-        request,
-        ...(item === undefined ? {} : { item }),
-        state,
-        acceptedAt,
-        ...(endedAt === undefined ? {} : { endedAt }),
-        ...(dueAt === undefined ? {} : { dueAt }),
-        attempts,
-        ...(lastAttempt?.status === undefined ? {} : { lastStatus: lastAttempt.status }),
-      }
+        : {
+            ...toView(delivery, (text) => redactText(text, (same) => same)),
+            ...(delivery.orderKey === undefined ? {} : { key: MASK }),
+          },
+    /** For the sender of its message. */
+    forSender: ({
+      id,
+      requestId,
+      item,
+      state,
+      acceptedAt,
+      endedAt,
+      dueAt,
+      attempts,
+      lastAttempts,
+    }: Delivery): SenderView => {
+      const lastStatus = lastAttempts.at(-1)?.status
+      return omitUndefined({ id, request: requestId, item, state, acceptedAt, endedAt, dueAt, attempts, lastStatus })
     },
     detail: (delivery: Delivery, content: Content | undefined): DeliveryDetail => {
       const found = content === undefined ? undefined : hidden(delivery, content)
       const hide = found?.hide ?? ((text) => (redaction === undefined ? text : MASK))
-      return {
+      return omitUndefined({
         ...toView(delivery, hide),
         lastAttempts: delivery.lastAttempts.map((attempt) => toAttempt(attempt, hide)),
-        ...(content === undefined || found === undefined ? {} : { outgoing: outgoing(content, found, false) }),
-      }
+        outgoing: content && found && outgoing(content, found, false),
+      })
     },
-    content: (delivery: Delivery, content: Content): OutgoingContent => {
+    content: (delivery: Delivery, content: Content): OutgoingRequest => {
       const found = hidden(delivery, content)
       return {
         ...outgoing(content, found, true),
@@ -171,32 +129,27 @@ function toView(delivery: Delivery, hide: (text: string) => string): DeliveryVie
   const { id, messageId, endpointId, endpoint, requestId, item, target, orderKey, state, acceptedAt } = delivery
   const { endedAt, dueAt, attempts, lastAttempts, bytes } = delivery
   const last = lastAttempts.at(-1)
-  return {
+  return omitUndefined({
     id,
     messageId,
     endpointId,
     endpoint,
     request: requestId,
-    ...(item === undefined ? {} : { item }),
+    item,
     target,
-    ...(orderKey === undefined ? {} : { key: hide(orderKey) }),
+    key: orderKey === undefined ? undefined : hide(orderKey),
     state,
     acceptedAt,
-    ...(endedAt === undefined ? {} : { endedAt }),
-    ...(dueAt === undefined ? {} : { dueAt }),
+    endedAt,
+    dueAt,
     attempts,
-    ...(last === undefined ? {} : { lastAttempt: toAttempt(last, hide) }),
+    lastAttempt: last && toAttempt(last, hide),
     bytes,
-  }
+  })
 }
 
 const toAttempt = (attempt: DeliveryAttempt, hide: (text: string) => string): DeliveryAttempt =>
   attempt.message === undefined ? attempt : { ...attempt, message: hide(attempt.message) }
-
-function withoutQuery(url: string): string {
-  const at = url.indexOf('?')
-  return at === -1 ? url : url.slice(0, at)
-}
 
 function readBody(body: Uint8Array): Readonly<{ body: string } | { bodyBase64: string }> {
   try {

@@ -36,6 +36,9 @@ const POLL_MS = 5_000
 /** Between two looks at the store, so that one look serves all messages that were accepted meanwhile. */
 const GAP_MS = 10
 
+/** At least so many times what the look held up messages: among thousands of targets, one takes milliseconds on SQLite. */
+const GAP_LOOKS = 10
+
 const BACKOFF = { firstMs: 100, maxMs: 10_000 }
 
 /** Deliveries under way in all: each holds its body and an answer in memory. */
@@ -50,7 +53,7 @@ const MAX_PACES = 10_000
 /** Ends that are stored in one transaction. */
 const MAX_ENDS = 100
 
-type Held = DeliveryLease & Readonly<{ target: string }>
+type Held = DeliveryLease & Readonly<{ pace: TargetPace }>
 type Ended = Readonly<{ delivery: Delivery; end: NextStep }>
 
 export class DeliverySender {
@@ -59,7 +62,7 @@ export class DeliverySender {
   readonly #paces = new Map<string, TargetPace>()
   /** Deliveries that are under way, or whose ends are not stored yet, by their ids. */
   readonly #held = new Map<string, Held>()
-  readonly #underWay = new Map<string, number>()
+  #gapMs = GAP_MS
   #ends: Ended[] = []
   #isStoring = false
   #isStopping = false
@@ -136,8 +139,8 @@ export class DeliverySender {
         const waitMs = await this.#claimDue()
         this.#noteStore()
         pauseMs = 0
-        await this.#pause(GAP_MS)
-        if (waitMs > GAP_MS) await this.#sleep(waitMs - GAP_MS)
+        await this.#pause(this.#gapMs)
+        if (waitMs > this.#gapMs) await this.#sleep(waitMs - this.#gapMs)
       } catch (thrown) {
         this.#report(thrown, 'Deliveries could not be claimed')
         pauseMs = nextPauseMs(pauseMs, BACKOFF)
@@ -173,11 +176,15 @@ export class DeliverySender {
   async #claimDue(): Promise<number> {
     const { store } = this.#options
     const paused = this.pausedTargets.length
-    const { targets, nextInMs = POLL_MS } = await store.dueTargets(MAX_TARGETS + paused)
+    const startedAt = this.#timers.now()
+    const looking = store.dueTargets(MAX_TARGETS + paused)
+    this.#gapMs = Math.max(GAP_MS, GAP_LOOKS * (this.#timers.now() - startedAt))
+    const { targets, nextInMs = POLL_MS } = await looking
     const back = [...this.#paces].filter(([, { isBack }]) => isBack).map(([target]) => target)
     const wanted = [...new Set([...targets, ...back])]
     // Those without any come first, so that a few slow targets hold up no other.
-    wanted.sort((a, b) => this.#underWayTo(a) - this.#underWayTo(b))
+    const underWayTo = (target: string) => this.#paces.get(target)?.underWay ?? 0
+    wanted.sort((a, b) => underWayTo(a) - underWayTo(b))
     for (const target of wanted) {
       if (this.#isStopping) break
       await this.#claim(target)
@@ -191,21 +198,21 @@ export class DeliverySender {
   async #claim(target: string): Promise<void> {
     const { store, owner } = this.#options
     const pace = this.#paceOf(target)
-    const room = Math.min(pace.room(this.#underWayTo(target), this.#timers.now()), MAX_UNDER_WAY - this.#held.size)
+    const room = Math.min(pace.room(this.#timers.now()), this.#roomBeside(pace))
     if (room <= 0) return
-    const claimed = await this.#hold(target, () => store.claim(owner, target, room, LEASE_MS))
+    const claimed = await this.#hold(pace, () => store.claim(owner, target, room, LEASE_MS))
     for (const one of claimed) this.#begin(one, pace)
     const left = room - claimed.length
     if (!pace.isBack || left <= 0 || this.#isStopping) return
     pace.backAtMs ??= await store.now()
     const { backAtMs } = pace
-    const waiting = await this.#hold(target, () => store.claim(owner, target, left, LEASE_MS, backAtMs))
+    const waiting = await this.#hold(pace, () => store.claim(owner, target, left, LEASE_MS, backAtMs))
     if (waiting.length === 0) pace.caughtUp()
     for (const one of waiting) this.#begin(one, pace)
   }
 
   /** Out: those of a claim that are not under way yet, which are held from now on. */
-  async #hold(target: string, claim: () => Promise<readonly ClaimedDelivery[]>): Promise<readonly ClaimedDelivery[]> {
+  async #hold(pace: TargetPace, claim: () => Promise<readonly ClaimedDelivery[]>): Promise<readonly ClaimedDelivery[]> {
     const startedAt = this.#timers.now()
     const claimed = await claim()
     const fresh: ClaimedDelivery[] = []
@@ -213,11 +220,12 @@ export class DeliverySender {
       const { lease, delivery } = one
       const { id } = delivery
       // One whose lease had ended may be under way in this process still.
-      if (!this.#held.has(id)) {
-        this.#underWay.set(target, this.#underWayTo(target) + 1)
+      const known = this.#held.get(id)
+      if (known === undefined) {
+        pace.underWay += 1
         fresh.push(one)
       }
-      this.#held.set(id, { id, lease, target })
+      this.#held.set(id, { id, lease, pace: known?.pace ?? pace })
     }
     if (this.#timers.now() - startedAt < LEASE_MS / 2) return fresh
     return this.#stillLeased(fresh)
@@ -340,17 +348,16 @@ export class DeliverySender {
     this.#hasFailed = false
   }
 
-  #underWayTo(target: string): number {
-    return this.#underWay.get(target) ?? 0
+  /** Each target leaves half of what it finds to others, so that none that stops answering takes all. */
+  #roomBeside({ underWay }: TargetPace): number {
+    return Math.ceil((MAX_UNDER_WAY - this.#held.size + underWay) / 2) - underWay
   }
 
   #release(id: string): void {
-    const target = this.#held.get(id)?.target
-    if (target === undefined) return
+    const held = this.#held.get(id)
+    if (held === undefined) return
     this.#held.delete(id)
-    const left = this.#underWayTo(target) - 1
-    if (left > 0) this.#underWay.set(target, left)
-    else this.#underWay.delete(target)
+    held.pace.underWay -= 1
     if (this.#held.size === 0) this.#noteIdle?.()
   }
 
@@ -364,7 +371,7 @@ export class DeliverySender {
 
   /** The oldest that are idle; those without a failure first. */
   #forgetPaces(): void {
-    const idle = [...this.#paces].filter(([target]) => !this.#underWay.has(target))
+    const idle = [...this.#paces].filter(([, { underWay }]) => underWay === 0)
     const surplus = this.#paces.size - MAX_PACES
     if (surplus <= 0) return
     const ordinary = idle.filter(([, pace]) => pace.isOrdinary)

@@ -32,6 +32,9 @@ export class TargetPace {
     return this.#isBack
   }
 
+  /** Deliveries that the sender has under way to it. */
+  underWay = 0
+
   /** By the clock of the store, when that was noticed. */
   backAtMs: number | undefined
 
@@ -40,9 +43,9 @@ export class TargetPace {
     return this.#failures === 0 && !this.#isBack
   }
 
-  /** In: how many are under way, and the time on a monotonic clock. Out: how many more may be. */
-  room(underWay: number, now: number): number {
-    return now < this.#pausedUntil ? 0 : Math.max(0, this.#budget - underWay)
+  /** In: the time on a monotonic clock. Out: how many more may be under way. */
+  room(now: number): number {
+    return now < this.#pausedUntil ? 0 : Math.max(0, this.#budget - this.underWay)
   }
 
   /** Milliseconds until the target may be asked; 0 if it may be now. */

@@ -81,6 +81,10 @@ export const CLAIMING_FIELDS: ReadonlySet<string> = new Set(
   ROWS.flatMap(({ field, claims }) => (claims === undefined ? [] : [field.split('.', 1)[0] as string])),
 )
 
+/** Whether all of its messages are runs of its schedule. */
+export const isScheduledAlone = (endpoint: Endpoint): boolean =>
+  Object.entries(DOCUMENT_DOORS).every(([door, { isOpen }]) => isOpen(endpoint) === (door === 'schedule'))
+
 /** Whether some of its messages have a body. */
 export const hasBody = (endpoint: Endpoint): boolean =>
   ROWS.some(({ isOpen, body }) => isOpen(endpoint) && body(endpoint) !== undefined)

@@ -27,5 +27,6 @@ export type CompletedMessage = Outcome &
 /** Its door tries it again as another message. */
 export function isTriedAgain({ incoming, failure }: Pick<CompletedMessage, 'incoming' | 'failure'>): boolean {
   const origin = incoming?.origin
-  return origin !== undefined && !isReplay(origin) && origin.triesAgain === true && failure?.retry === true
+  if (origin === undefined || failure === undefined || isReplay(origin)) return false
+  return origin.triesAgain?.(failure) === true
 }

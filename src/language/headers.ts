@@ -10,6 +10,9 @@ export const isHeaderName = (name: string): boolean => /^[!#$%&'*+\-.^_`|~0-9A-Z
  */
 export const isHeaderValue = (value: string): boolean => /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
 
+/** What sentences say of another value. */
+export const NO_HEADER_VALUE = 'holds a line break or another character that no header can hold'
+
 /** These describe one connection or one encoding of the body. */
 const OF_TRANSFER = [
   'connection',

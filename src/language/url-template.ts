@@ -25,6 +25,15 @@ export type UrlTemplate = Readonly<{
 
 type ResolveSecret = (reference: Reference) => string
 
+/** Of a request to no URL. */
+export const NOWHERE: UrlTemplate = {
+  placeholders: [],
+  undefinedNames: [],
+  references: [],
+  base: undefined,
+  fill: () => found(''),
+}
+
 type Base = Readonly<{
   reference: Reference
   /** Fails if the value isn't a start of a URL, or the template cannot continue it; the text continues the name of the secret. */
@@ -263,8 +272,9 @@ export function appendQuery(url: string, query: readonly (readonly [name: string
   return appendEncoded(url, query.map(([name, value]) => `${encodeUrlValue(name)}=${encodeUrlValue(value)}`).join('&'))
 }
 
-/** The same for parameters that are encoded. */
-export function appendEncoded(url: string, added: string): string {
+/** The same for parameters that are encoded; unchanged without any. */
+export function appendEncoded(url: string, added: string | undefined): string {
+  if (added === undefined) return url
   if (!url.includes('?')) return `${url}?${added}`
   return url.endsWith('?') || url.endsWith('&') ? url + added : `${url}&${added}`
 }

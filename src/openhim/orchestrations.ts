@@ -1,11 +1,13 @@
-/** The calls of a message as the orchestrations of an OpenHIM transaction. */
+/** The calls and the stored requests of a message as the orchestrations of an OpenHIM transaction. */
 import { isUtf8 } from 'node:buffer'
+import { type NewDelivery, storedHeaders } from '../core/deliveries/delivery.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { isSecretName, isSecretParameter, MASK } from '../core/secrets/secrets.ts'
 import type { CallSpan, Trace } from '../core/tracing/trace.ts'
 import { readHeaders } from '../formats/openhim-wrapper.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
-import { readTarget } from '../outbound/targets.ts'
+import { appendEncoded } from '../language/url-template.ts'
+import { formatTarget, readTarget, targetNamed } from '../outbound/targets.ts'
 import { captureBodies, createBodyCapture } from '../records/message-log/bodies.ts'
 import { keptCalls } from '../records/message-log/record-builder.ts'
 import {
@@ -53,7 +55,7 @@ export function foreignIn(
   return found
 }
 
-/** Out: those of the message in the order in which its calls started, then the foreign ones. */
+/** Out: those of the message in the order in which its calls started, then of what it stored, then the foreign ones. */
 export function toOrchestrations(
   { trace, startedAt }: CompletedMessage,
   privacy: Privacy,
@@ -65,12 +67,15 @@ export function toOrchestrations(
   const theirs = foreign
     .map(({ orchestration, startMs }) => foreignOrchestration(orchestration, privacy, formatTime(startMs)))
     .filter((one) => one !== undefined)
-  return [...own, ...theirs].slice(0, MAX_ORCHESTRATIONS)
+  const stored = (trace.deliveries ?? [])
+    .slice(0, MAX_ORCHESTRATIONS - own.length)
+    .map((delivery) => storedOrchestration(delivery, privacy, formatTime(trace.lastMs)))
+  return [...own, ...stored, ...theirs].slice(0, MAX_ORCHESTRATIONS)
 }
 
-/** How many calls of the message `toOrchestrations` leaves out. */
+/** How many calls and stored requests of the message `toOrchestrations` leaves out. */
 export const omittedCalls = (trace: Trace | undefined): number =>
-  trace === undefined ? 0 : madeCalls(trace).length - keptCalls(madeCalls(trace)).length
+  trace === undefined ? 0 : Math.max(0, madeCalls(trace).length + (trace.deliveries?.length ?? 0) - MAX_ORCHESTRATIONS)
 
 /** Without those whose answer came from the cache of their lookup. */
 const madeCalls = ({ calls }: Trace): readonly CallSpan[] =>
@@ -97,7 +102,7 @@ function toOrchestration(call: CallSpan, privacy: Privacy, formatTime: FormatTim
           },
         }
   return {
-    name: item === undefined ? id : `${id}[${item}]`,
+    name: nameOf(id, item),
     request: {
       ...describeDestination(call, privacy),
       ...privacy.content(sent?.headers ?? {}, sent?.body, sent?.size ?? 0),
@@ -106,6 +111,32 @@ function toOrchestration(call: CallSpan, privacy: Privacy, formatTime: FormatTim
     ...outcome,
   }
 }
+
+const nameOf = (id: string, item: number | undefined): string => (item === undefined ? id : `${id}[${item}]`)
+
+/** A request that is sent later, with references in place of secrets. `at`: ISO 8601, when it was stored. */
+function storedOrchestration(delivery: NewDelivery, privacy: Privacy, at: string): JsonObject {
+  const { requestId, item, request, body } = delivery
+  return {
+    name: nameOf(requestId, item),
+    group: 'deliveries',
+    request: {
+      ...describeDestination({ method: request.method, target: storedTarget(request) }, privacy),
+      ...privacy.content(storedHeaders(delivery), body, Buffer.byteLength(body ?? '')),
+      timestamp: at,
+    },
+  }
+}
+
+const storedTarget = ({ to, url, query }: NewDelivery['request']): string =>
+  formatTarget(targetNamed(to.target), to.address, query === undefined ? url : appendEncoded(url, query))
+
+/** Of what the message stored, as far as it may hold credentials. */
+const listStored = (trace: Trace | undefined): readonly Credentialed[] =>
+  (trace?.deliveries ?? []).map((delivery) => {
+    const target = storedTarget(delivery.request)
+    return { headers: storedHeaders(delivery), query: target.slice(target.indexOf('?') + 1 || target.length) }
+  })
 
 const SENTENCES: Readonly<Record<NonNullable<CallSpan['fault']>, string>> = {
   unreachable: 'The target could not be reached.',
@@ -127,7 +158,10 @@ const TARGET =
 const DEFAULT_PORTS: Readonly<Record<string, string>> = { http: '80', https: '443' }
 
 /** A target that isn't a URL has no host that the service knows: the broker's client chooses that of a record. */
-function describeDestination({ method, target }: CallSpan, { text, query }: Privacy): JsonObject {
+function describeDestination(
+  { method, target }: Pick<CallSpan, 'method' | 'target'>,
+  { text, query }: Privacy,
+): JsonObject {
   const {
     target: { own },
     address,
@@ -197,12 +231,15 @@ export function compilePrivacy(settings: PrivacySettings): CreatePrivacy {
     for (const { sent } of completed.trace?.calls ?? []) {
       if (sent?.body !== undefined) capture.addBody('', sent.headers['content-type'] ?? '', toBytes(sent.body))
     }
+    for (const { request, body } of completed.trace?.deliveries ?? []) {
+      if (body !== undefined) capture.addBody('', request.contentType ?? '', toBytes(body))
+    }
     return capture.redacted.size > MAX_SEARCHED_VALUES ? undefined : capture.redacted
   }
 
   return (completed, foreign) => {
     const redacted = redactedIn(completed)
-    const secrets = findSecrets(completed, foreign)
+    const secrets = findSecrets(completed, [...foreign, ...listStored(completed.trace)])
     const hide = redacted === undefined ? () => MASK : hideValues(redacted)
     const isRedactedKey = redacted && redactedKeys(redacted)
     const capture = createBodyCapture(messageLogBodyLimitBytes, redaction, secrets, {
@@ -252,6 +289,7 @@ const NO_BYTES = new Uint8Array()
 function bytesIn({ incoming, trace, answer }: CompletedMessage): number {
   let bytes = (incoming?.body?.byteLength ?? 0) + answer.body.length
   for (const call of trace?.calls ?? []) bytes += (call.answer?.body.byteLength ?? 0) + (call.sent?.size ?? 0)
+  for (const { body } of trace?.deliveries ?? []) bytes += body?.length ?? 0
   return bytes
 }
 

@@ -58,7 +58,7 @@ export function compileEndpoint(
     .add('answer', compileAnswer(endpoint, services, settings, lint))
     .build(ending)
   const handle = withConstants(pipeline, endpoint, services, lint, ending.fail)
-  const keep = states === undefined ? undefined : keepState(compileKeep(endpoint, id, states), ending.fail)
+  const keep = states === undefined ? undefined : keepState(compileKeep(endpoint, id, services), ending.fail)
   const accept = compileAcceptance(endpoint, states !== undefined, services, settings, keep, ending.fail)
   return withEnd(handle, fenced(accept ?? keep, ending.fail))
 }
@@ -122,7 +122,7 @@ function withEnd(handle: Handle, end: AtEnd | undefined): Handle {
   }
 }
 
-/** A run of a schedule that has lost its lease leaves nothing: the next run may have begun, with what was there before. */
+/** A run of a schedule that has lost its lease leaves nothing: the next run may have started, with what was there before. */
 function fenced(end: AtEnd | undefined, fail: Fail): AtEnd | undefined {
   if (end === undefined) return undefined
   return (outcome, run) => {
@@ -137,11 +137,9 @@ function keepState(keep: Keep, fail: Fail): AtEnd {
   return (outcome, run) => {
     // A message that failed to recall its state has made no lookups: there is nothing to keep.
     if (outcome.failure?.kind.store === 'state') return outcome
-    const failKeeping = (thrown: unknown): Outcome => fail(notKept(thrown), run)
-    try {
-      return keep(run).then(() => outcome, failKeeping)
-    } catch (thrown) {
-      return failKeeping(thrown)
-    }
+    return keep(run).then(
+      () => outcome,
+      (thrown: unknown) => fail(notKept(thrown), run),
+    )
   }
 }

@@ -41,11 +41,14 @@ export function compileAcceptance(
     const made = run.trace.deliveries
     if (made === undefined || outcome.failure !== undefined || outcome.answer.refused) {
       run.trace.deliveries = undefined
+      if (made !== undefined) run.isDelivered = false
       return keep === undefined ? outcome : keep(outcome, run)
     }
     const { answerKeeper } = run
     const answer = answerKeeper?.make(outcome.answer)
-    return Promise.try(() => deliveries.accept(made, deliveryMaxBytes, makeState?.(run), answer)).then(
+    return Promise.try(() =>
+      deliveries.accept(made, deliveryMaxBytes, makeState?.(run), answer, run.lease?.claimed),
+    ).then(
       (accepted) => {
         if (accepted === 'full') return drop(new Failure('DELIVERIES_FULL', FULL), run)
         if (answerKeeper !== undefined && answer !== undefined) answerKeeper.result = 'kept'

@@ -5,7 +5,7 @@ import { queryParts } from '../api/query-keys.ts'
 import { createStore, useStore } from '../api/store.ts'
 import { openEventStream, type StreamState } from './event-stream.ts'
 
-export type LiveType = 'messages' | 'failures' | 'replay' | 'endpoints' | 'status' | 'reset'
+export type LiveType = 'messages' | 'failures' | 'replay' | 'deliveries' | 'endpoints' | 'status' | 'reset'
 
 /** The answers that each event concerns. */
 const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
@@ -13,6 +13,7 @@ const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
   failures: [queryParts.groups],
   // A replay that succeeds takes its message out of the group of its failure.
   replay: [queryParts.replays, queryParts.groups],
+  deliveries: [queryParts.deliveries],
   endpoints: [queryParts.endpoints],
   status: [queryParts.health],
   reset: [],

@@ -7,6 +7,7 @@ import { EDITOR_PICTURES } from './editor-pictures.ts'
 import { MANAGEMENT_PICTURES } from './management-pictures.ts'
 import { MAPPING_PICTURES } from './mapping-pictures.ts'
 import { RECORD_PICTURES } from './record-pictures.ts'
+import { SCHEDULE_PICTURES } from './schedule-pictures.ts'
 
 export type Shot = Readonly<{
   origin: string
@@ -106,4 +107,5 @@ export const PICTURES: readonly Picture[] = [
     await page.getByText('The service has not answered since').waitFor()
   }),
   ...RECORD_PICTURES,
+  ...SCHEDULE_PICTURES,
 ]

@@ -69,6 +69,13 @@ type DeliveryNames = Readonly<{
 
 export type NewDelivery = DeliveryNames & Readonly<{ request: DeliveryRequest; body: Body['content'] | undefined }>
 
+/** Of the request, with references in place of secrets, by lower-case name. */
+export const storedHeaders = ({ request, body }: Pick<NewDelivery, 'request' | 'body'>): Record<string, string> => ({
+  ...request.headers,
+  ...request.values,
+  ...(body === undefined || request.contentType === undefined ? {} : { 'content-type': request.contentType }),
+})
+
 /** An attempt as it is kept. */
 export type DeliveryAttempt = Readonly<{
   /** ISO 8601. */

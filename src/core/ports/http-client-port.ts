@@ -15,7 +15,7 @@ export type OutboundRequest = Readonly<{
   timeoutMs: number
   /** What messages give as the time, where a part of it had passed before: of a configured 200 ms, 187.3 may be left. */
   statedTimeoutMs?: number
-  /** Ends the exchange early, as its time does. */
+  /** Ends the exchange early, with CallStopped. */
   signal?: AbortSignal | undefined
   /** Further attempts after a network error, a 502, 503 or 504, or a 429 with `Retry-After`. */
   retries: number
@@ -92,6 +92,13 @@ export const overBudget = (subject: string): OutboundError =>
 
 export const timedOut = (subject: string, timeoutMs: number): OutboundError =>
   new OutboundError('timeout', `${subject} timed out after ${timeoutMs} ms.`)
+
+/** This side ended the exchange before its time, which says nothing about the other side. */
+export class CallStopped extends OutboundError {
+  constructor(subject: string) {
+    super('timeout', `${subject} was stopped before its answer arrived.`)
+  }
+}
 
 /** Nothing was sent. `status`: the result of the last call; `retryAfterMs`: milliseconds until the next one is tried. */
 export class CircuitOpen extends OutboundError {

@@ -1,5 +1,6 @@
 /** The request of a dry run and its checks. */
 import type { Static } from 'typebox'
+import { readMoment } from '../../core/iso-time.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import {
@@ -19,6 +20,7 @@ import {
   object,
   record,
   text,
+  time,
   values,
   whole,
 } from '../../core/schema.ts'
@@ -50,7 +52,17 @@ export const cannedAnswers = record(either([CannedAnswer, list(CannedAnswer)]))
 export type CannedAnswers = Readonly<Record<string, Canned | readonly Canned[]>>
 
 /** The parts of a message that a dry run and a test give. */
-export const MESSAGE_PARTS = { body, contentType: text, headers: record(text), query: values, urlParams: record(text) }
+export const MESSAGE_PARTS = {
+  body,
+  contentType: text,
+  headers: record(text),
+  query: values,
+  urlParams: record(text),
+  timestamps: described(
+    object({}, { scheduledFor: time }),
+    'With scheduledFor, the message is a run of the schedule that was due then.',
+  ),
+}
 
 export const DryRun = noted(
   named(
@@ -126,7 +138,7 @@ export function checkDryRun(
   checkSchema(isOfValue && !isWithoutPlace ? DryRunOfValue : DryRun, written, lint)
   checkVersion(written, lint.at('version'))
   const { message } = written
-  checkQuery(isObject(message) ? message.query : undefined, lint.at('message', 'query'))
+  checkMessage(message, lint.at('message'))
   // The checks above ensure the type; a request with faults is not read.
   const request = { message: {}, lookups: {}, responses: {}, live: false, ...written } as unknown as DryRunRequest
   return { request, lints }
@@ -141,8 +153,21 @@ function checkVersion({ version, endpoint, messageId }: JsonObject, lint: LintSi
   }
 }
 
+/** Lints what the schema does not say of the parts of a message. */
+export function checkMessage(message: Json | undefined, lint: LintSink): void {
+  if (!isObject(message)) return
+  checkQuery(message.query, lint.at('query'))
+  const { scheduledFor } = isObject(message.timestamps) ? message.timestamps : {}
+  if (typeof scheduledFor !== 'string') return
+  const sink = lint.at('timestamps', 'scheduledFor')
+  if (readMoment(scheduledFor) === undefined)
+    sink.error(`"${sink.path}" must be a time of the calendar with its offset, such as "2026-01-01T02:30:00Z".`)
+  if (message.body !== undefined)
+    lint.at('body').error('A run of a schedule has no body; leave it or "timestamps" out.')
+}
+
 /** Lints values of a query that are neither a string nor strings. */
-export function checkQuery(query: Json | undefined, lint: LintSink): void {
+function checkQuery(query: Json | undefined, lint: LintSink): void {
   if (!isObject(query)) return
   for (const [name, value] of Object.entries(query)) {
     const texts = Array.isArray(value) ? value : [value]

@@ -3,7 +3,7 @@ import { FRAMING_HEADERS } from '../../core/http.ts'
 import { REFUSED_NAMES } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
-import { isHeaderName, isHeaderValue } from '../../language/headers.ts'
+import { isHeaderName, isHeaderValue, NO_HEADER_VALUE } from '../../language/headers.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { isPlaceholderName, parseUrlTemplate } from '../../language/url-template.ts'
 import { fieldsOfOthers, type NamedTarget, targetOf } from '../../outbound/targets.ts'
@@ -133,7 +133,7 @@ export function lintHeaders(headers: NonNullable<NonNullable<Request['config']>[
           'The body is written as its Content-Type says, so that must be a text; no value of the message can be it.',
         )
     } else if (!isHeaderValue(value)) {
-      sink.error(`The value of the header "${name}" holds a line break or another character that no header can hold.`)
+      sink.error(`The value of the header "${name}" ${NO_HEADER_VALUE}.`)
     }
     seen.add(lowerCase)
   }

@@ -109,7 +109,11 @@ function attempt(
   const incoming: Incoming = {
     origin: {
       door: 'kafka',
-      triesAgain: options.retryPausesMs[attempts] !== undefined || options.deadLetterTopic === undefined,
+      triesAgain: (failure) =>
+        failure.retry &&
+        (options.retryPausesMs[attempts] !== undefined ||
+          options.deadLetterTopic === undefined ||
+          waitsForDeliveries(failure)),
       slot,
       producer: options.transactions?.open(record.offset + 1n, compiled.produces ?? 0),
     },
@@ -149,7 +153,7 @@ async function retry(
         if (pauseMs !== undefined) {
           handle.report({ state: 'waiting', error: outcome.message })
           await handle.pause(pauseMs)
-        } else if (deadLetterTopic !== undefined) {
+        } else if (deadLetterTopic !== undefined && !waitsForDeliveries(outcome)) {
           return await writeDeadLetter(record, deadLetterTopic, outcome, attempts, options, handle)
         } else {
           handle.report({ state: 'stopped', error: outcome.message })
@@ -169,6 +173,9 @@ async function retry(
     throw thrown
   }
 }
+
+/** A full backlog is no fault of the record, and may last as long as an outage: a dead letter would lose its place in the order. */
+const waitsForDeliveries = ({ kind }: Failure): boolean => kind.store === 'delivery'
 
 /** Names in lower case; the values of a repeated name are joined, like those of a request. */
 function readHeaders({ topic, partition, offset, key, headers }: ConsumedRecord): Headers {

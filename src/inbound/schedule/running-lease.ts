@@ -1,8 +1,8 @@
 /** The lease of an instance on a schedule that it runs: renewed until the end of the run is stored. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Lease } from '../../core/lease.ts'
+import type { Lease, RunLease } from '../../core/lease.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { DueRun, EndedRun, RunLease, ScheduleStore } from '../../store/sql/schedule-store.ts'
+import type { DueRun, EndedRun, ScheduleStore } from '../../store/sql/schedule-store.ts'
 import { StoreUnavailable } from '../../store/store-access.ts'
 
 type LeaseOptions = Readonly<{ store: ScheduleStore; logger: Logger; leaseMs: number }>
@@ -34,6 +34,17 @@ export class RunningLease implements Lease {
     return this.#lost.signal
   }
 
+  /** Takes it by `claim`. If the store does not say whether that was stored, a renewal asks. Resolves to false without it. */
+  async take(claim: () => Promise<boolean>): Promise<boolean> {
+    try {
+      return await claim()
+    } catch (thrown) {
+      if (!(thrown instanceof StoreUnavailable)) throw thrown
+      const { store, leaseMs } = this.#options
+      return this.#write(() => this.#extend(() => store.renew(this.claimed, leaseMs)))
+    }
+  }
+
   /** Renews it from now on. */
   hold(): void {
     this.#renewing = setInterval(() => void this.#renew(), this.#options.leaseMs / 3).unref()
@@ -41,11 +52,11 @@ export class RunningLease implements Lease {
   }
 
   /** Stores the end of the run. Resolves to false if the lease is lost, or the store does not answer while it holds. */
-  end(last: EndedRun, due: Omit<DueRun, 'timetable'>): Promise<boolean> {
+  end(last: EndedRun, due: DueRun): Promise<boolean> {
     return this.#write(() => this.#options.store.end(this.claimed, last, due))
   }
 
-  giveBack(due: Pick<DueRun, 'dueMs' | 'nextMs'>): Promise<boolean> {
+  giveBack(due: Omit<DueRun, 'skipped'>): Promise<boolean> {
     return this.#write(() => this.#options.store.giveBack(this.claimed, due))
   }
 
@@ -65,16 +76,15 @@ export class RunningLease implements Lease {
 
   async #renew(): Promise<void> {
     const { store, logger, leaseMs } = this.#options
-    const startedAt = performance.now()
     try {
       // Nobody else can run what is gone: a message whose endpoint was deleted goes on.
-      const isRenewed =
-        (await store.renew(this.claimed, leaseMs)) || (await store.get(this.claimed.endpointId)) === undefined
+      const isRenewed = await this.#extend(
+        async () =>
+          (await store.renew(this.claimed, leaseMs)) || (await store.get(this.claimed.endpointId)) === undefined,
+      )
       if (this.signal.aborted) return
-      if (isRenewed) {
-        this.#validUntil = startedAt + leaseMs
-        this.#endLater()
-      } else {
+      if (isRenewed) this.#endLater()
+      else {
         this.#lost.abort()
         this.close()
       }
@@ -82,6 +92,14 @@ export class RunningLease implements Lease {
       if (!(thrown instanceof StoreUnavailable))
         logger.error({ err: thrown }, 'The lease of a schedule was not renewed')
     }
+  }
+
+  /** What `renew` gives. The time of the lease counts from before it asked. */
+  async #extend(renew: () => Promise<boolean>): Promise<boolean> {
+    const validUntil = performance.now() + this.#options.leaseMs
+    const isRenewed = await renew()
+    if (isRenewed) this.#validUntil = validUntil
+    return isRenewed
   }
 
   async #write(work: () => Promise<boolean>): Promise<boolean> {
@@ -94,7 +112,7 @@ export class RunningLease implements Lease {
           const { endpointId } = this.claimed
           this.#options.logger.warn(
             { endpointId, err: thrown },
-            'The end of a run of a schedule could not be stored; the run counts as interrupted',
+            'The start or end of a run of a schedule could not be stored; a run that had started counts as interrupted',
           )
           return false
         }

@@ -282,13 +282,19 @@ export class ScheduleRunner {
     const done = work
       .catch((thrown: unknown) => {
         this.#report(thrown, 'A schedule could not be run')
-        this.#isStale = true
+        this.#forget(endpointId)
       })
       .finally(() => {
         this.#busy.delete(endpointId)
         this.#wake(performance.now())
       })
     this.#busy.set(endpointId, done)
+  }
+
+  /** The schedule is not as it was read. */
+  #forget(endpointId: string): void {
+    this.#known.delete(endpointId)
+    this.#isStale = true
   }
 
   /** Claims a due time and runs it, or skips what was missed. */
@@ -298,22 +304,22 @@ export class ScheduleRunner {
     const { compiled, timetable } = wanted
     const nowMs = this.#nowMs()
     const { count, latestMs, nextMs } = timetable.passed(dueMs, nowMs)
-    // Whatever becomes of the claim, the schedule is not as it was read.
-    this.#known.delete(endpointId)
     if (nowMs - latestMs > GRACE_MS && !catchesUp(compiled)) {
       const isSkipped = await store.skip(schedule, { nextMs, skipped: count })
       if (isSkipped) this.counts.addMissed(compiled.document, count)
       if (isSkipped && schedule.running !== undefined) this.counts.addRun(compiled.document, 'interrupted')
-      this.#isStale = true
+      this.#forget(endpointId)
       return
     }
     const startedAt = new Date(nowMs).toISOString()
     const lease = this.#newLease(endpointId, { scheduledFor: new Date(latestMs).toISOString(), startedAt })
     const due = { nextMs, skipped: count - 1 }
-    if (!(await store.claim(schedule, lease.claimed, due, LEASE_MS))) {
-      this.#isStale = true
+    if (!(await lease.take(() => store.claim(schedule, lease.claimed, due, LEASE_MS)))) {
+      this.#forget(endpointId)
       return
     }
+    // For the metrics, until the run has ended.
+    if (this.#wanted.has(endpointId)) this.#known.set(endpointId, { ...schedule, dueMs: nextMs })
     if (schedule.running !== undefined) this.counts.addRun(compiled.document, 'interrupted')
     this.counts.addMissed(compiled.document, count - 1)
     await this.#perform(wanted, nextMs, { ...schedule, dueMs: latestMs }, lease)
@@ -340,7 +346,7 @@ export class ScheduleRunner {
       const completed = await this.#runMessage(lease)
       if (completed === undefined) {
         await lease.giveBack({ dueMs: before.dueMs, nextMs })
-        this.#isStale = true
+        this.#forget(endpointId)
         return undefined
       }
       const nowMs = this.#nowMs()
@@ -360,7 +366,7 @@ export class ScheduleRunner {
         this.#known.set(endpointId, ended)
       }
       // A change meanwhile may have set another due time.
-      if (!isUnchanged) this.#isStale = true
+      if (!isUnchanged) this.#forget(endpointId)
       return completed
     } finally {
       lease.close()

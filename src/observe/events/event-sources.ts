@@ -171,9 +171,10 @@ export function createEndpointEvents(registry: Registry, inactiveIds: () => read
   }
 }
 
-// Things that are read as a whole from time to time, and are events when they have changed: replay plans, the service.
+// Things that are read as a whole from time to time, and are events when they have changed: replay plans, deliveries, the service.
 
 const PLANS_EVERY_MS = 1_000
+const DELIVERIES_EVERY_MS = 1_000
 const STATUS_EVERY_MS = 5_000
 /** Consumers in one event; `GET /consumers` has all. */
 const MAX_CONSUMERS = 100
@@ -214,6 +215,27 @@ export function createReplayEvents(readPlans: () => Awaitable<readonly ReplayPro
       const changed = plans.filter((plan) => before.get(plan.id) !== JSON.stringify(plan))
       keep(plans)
       return changed.map((data) => ({ type: 'replay', data }))
+    },
+  }
+}
+
+/** An event when the numbers of deliveries have changed. */
+export function createDeliveryEvents(readSums: () => Promise<object>): EventSource {
+  let before = ''
+  const read = async () => {
+    const data = await readSums()
+    const text = JSON.stringify(data)
+    const isOther = text !== before
+    before = text
+    return { isOther, data }
+  }
+  return {
+    types: ['deliveries'],
+    everyMs: DELIVERIES_EVERY_MS,
+    start: async () => void (await read()),
+    poll: async () => {
+      const { isOther, data } = await read()
+      return isOther ? [{ type: 'deliveries', data }] : []
     },
   }
 }

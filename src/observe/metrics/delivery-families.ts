@@ -2,7 +2,7 @@
 import type { DeliveryCounts } from '../../deliveries/delivery-counts.ts'
 import type { DeliveryUpkeep } from '../../deliveries/delivery-upkeep.ts'
 import type { DeliverySender } from '../../deliveries/sender.ts'
-import type { Family, Sample } from './expositions.ts'
+import { type Family, type Sample, single } from './expositions.ts'
 
 export type DeliveriesSource = Readonly<{
   sender: Pick<DeliverySender, 'underWay' | 'pausedTargets'>
@@ -15,18 +15,12 @@ export type DeliveriesSource = Readonly<{
 const STORED_STATES: readonly string[] = ['pending', 'undeliverable']
 
 export function describeDeliveries({ sender, counts, upkeep }: DeliveriesSource): Family[] {
-  const stored = (value: 'count' | 'bytes') => (): Sample[] => {
-    const sums = new Map<string, Sample & { value: number }>()
-    for (const one of upkeep?.totals.counts ?? []) {
-      const { endpoint, state } = one
-      if (!STORED_STATES.includes(state)) continue
-      const key = JSON.stringify([endpoint, state])
-      const sum = sums.get(key) ?? { labels: { endpoint, state }, value: 0 }
-      sum.value += one[value]
-      sums.set(key, sum)
-    }
-    return [...sums.values()]
-  }
+  const stored = (value: 'count' | 'bytes') => (): Iterable<Sample> =>
+    sumAlike(
+      (upkeep?.totals.counts ?? [])
+        .filter(({ state }) => STORED_STATES.includes(state))
+        .map(({ endpoint, state, [value]: one }) => ({ labels: { endpoint, state }, value: one })),
+    )
   return [
     {
       name: 'crosswalk_deliveries',
@@ -54,35 +48,35 @@ export function describeDeliveries({ sender, counts, upkeep }: DeliveriesSource)
         yield { labels: {}, value: Math.max(0, ageMs) / 1_000 }
       },
     },
-    {
-      name: 'crosswalk_deliveries_under_way',
-      help: 'Deliveries that are being sent.',
-      type: 'gauge',
-      labels: [],
-      samples: () => [{ labels: {}, value: sender.underWay }],
-    },
-    {
-      name: 'crosswalk_delivery_paused_targets',
-      help: 'Targets to which nothing is sent now, since they have failed too often.',
-      type: 'gauge',
-      labels: [],
-      samples: () => [{ labels: {}, value: sender.pausedTargets.length }],
-    },
+    single('gauge', 'crosswalk_deliveries_under_way', 'Deliveries that are being sent.', () => sender.underWay),
+    single(
+      'gauge',
+      'crosswalk_delivery_paused_targets',
+      'Targets to which nothing is sent now, since they have failed too often.',
+      () => sender.pausedTargets.length,
+    ),
     {
       name: 'crosswalk_delivery_attempts_total',
       help: 'Attempts at deliveries, by their result: delivered, retried (another one follows) or undeliverable.',
       type: 'counter',
       labels: ['endpoint', 'target', 'result'],
-      *samples() {
-        const sums = new Map<string, Sample & { value: number }>()
-        for (const { endpoint, target, result, count } of counts.all()) {
-          const key = JSON.stringify([endpoint, target, result])
-          const sum = sums.get(key) ?? { labels: { endpoint, target, result }, value: 0 }
-          sum.value += count
-          sums.set(key, sum)
-        }
-        yield* sums.values()
-      },
+      samples: () =>
+        sumAlike(
+          [...counts.all()].map(({ endpoint, target, result, count }) => ({
+            labels: { endpoint, target, result },
+            value: count,
+          })),
+        ),
     },
   ]
+}
+
+/** One sample for the same labels: endpoints with one name may follow each other. */
+function sumAlike(samples: readonly Sample[]): Iterable<Sample> {
+  const sums = new Map<string, Sample>()
+  for (const { labels, value } of samples) {
+    const key = JSON.stringify(labels)
+    sums.set(key, { labels, value: (sums.get(key)?.value ?? 0) + value })
+  }
+  return sums.values()
 }

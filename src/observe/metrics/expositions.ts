@@ -20,6 +20,15 @@ export type Family = Readonly<{
   samples(): Iterable<Sample>
 }>
 
+/** A family of one series without labels. */
+export const single = (type: 'gauge' | 'counter', name: string, help: string, value: () => number): Family => ({
+  name,
+  help,
+  type,
+  labels: [],
+  samples: () => [{ labels: {}, value: value() }],
+})
+
 /** A family as text: `head` and each line end in a line break; samples of one histogram follow each other. */
 type FamilyText = Readonly<{ head: string; type: string; lines(): Iterable<string> }>
 

@@ -10,7 +10,7 @@ import { MLLP_PORT_STATES, type MllpPortStatus } from '../../inbound/mllp/mllp-p
 import type { ScheduleRunner } from '../../inbound/schedule/schedule-runner.ts'
 import type { MediatorStatus } from '../../openhim/core-port.ts'
 import { type DeliveriesSource, describeDeliveries } from './delivery-families.ts'
-import { expose, type Family, type Sample } from './expositions.ts'
+import { expose, type Family, type Sample, single } from './expositions.ts'
 import { BOUNDS_MS, type Histogram, type MessageMetrics } from './message-metrics.ts'
 
 export type MetricsSource = Readonly<{
@@ -63,15 +63,6 @@ async function processMetrics(): Promise<Registry> {
   collectDefaultMetrics({ register: registry })
   return registry
 }
-
-/** A family of one series without labels. */
-const single = (type: 'gauge' | 'counter', name: string, help: string, value: () => number): Family => ({
-  name,
-  help,
-  type,
-  labels: [],
-  samples: () => [{ labels: {}, value: value() }],
-})
 
 export function describeMetrics(source: MetricsSource): Family[] {
   const {

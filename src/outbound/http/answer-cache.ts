@@ -1,5 +1,5 @@
 /** Keeps answers of lookups that say so, in the memory of this process and within a bound of bytes. */
-
+import { withoutQuery } from '../../core/http.ts'
 import type { CacheRule } from '../../core/ports/destination.ts'
 import {
   type OutboundAnswer,
@@ -54,7 +54,7 @@ export function withCache(send: Outbound['send']): Outbound['send'] {
       return send(to, outgoing, run, called)
     }
     const key = `${cacheKey} ${url}`
-    const subject = `${prepared.method} ${prepared.shownUrl.split('?', 1)[0]}`
+    const subject = `${prepared.method} ${withoutQuery(prepared.shownUrl)}`
     const sendAgain = (leftMs: number) =>
       send(to, { ...outgoing, timeoutMs: leftMs, statedTimeoutMs: timeoutMs }, run, called)
     return cache.answer({ key, rule, timeoutMs, subject, run, called, send: sendAgain })

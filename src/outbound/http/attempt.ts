@@ -4,8 +4,9 @@
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Agent, Dispatcher } from 'undici'
-import { FRAMING_HEADERS } from '../../core/http.ts'
+import { FRAMING_HEADERS, withoutQuery } from '../../core/http.ts'
 import {
+  CallStopped,
   type OutboundAnswer,
   type OutboundError,
   type OutboundRequest,
@@ -154,7 +155,7 @@ export type ClientCall = Readonly<
 
 /** The name of a call in messages: method, origin and path, never the query. */
 export const formatCall = ({ method, origin, path }: Pick<ClientCall, 'method' | 'origin' | 'path'>): string =>
-  `${method} ${origin}${path.split('?', 1)[0]}`
+  `${method} ${origin}${withoutQuery(path)}`
 
 type CallTarget = Readonly<{ origin: string; path: string }>
 
@@ -220,7 +221,7 @@ export function startDeadline(
   const deadline: Deadline = { passed: undefined, listener: undefined, at, statedMs, call, timer: undefined }
   deadline.timer = setTimeout(expire, timeoutMs, deadline)
   if (signal === undefined) return deadline
-  const end = () => pass(deadline)
+  const end = () => pass(deadline, new CallStopped(formatCall(call)))
   if (signal.aborted) end()
   else signal.addEventListener('abort', end)
   deadline.unwatch = () => signal.removeEventListener('abort', end)
@@ -243,8 +244,7 @@ function passUnlessStopped(deadline: Deadline): void {
   if (deadline.timer !== undefined) pass(deadline)
 }
 
-function pass(deadline: Deadline): void {
-  const passed = timedOut(formatCall(deadline.call), deadline.statedMs)
+function pass(deadline: Deadline, passed = timedOut(formatCall(deadline.call), deadline.statedMs)): void {
   deadline.passed = passed
   deadline.listener?.abort(passed)
 }

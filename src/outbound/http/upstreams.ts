@@ -1,5 +1,6 @@
 /** Sends HTTP requests to origins as far as their circuits allow. */
 import type { Agent as UndiciAgent } from 'undici'
+import { CallStopped } from '../../core/ports/http-client-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { Pass, Trouble } from '../circuit.ts'
 import { type OriginOptions, Origins, type Upstream } from '../origins.ts'
@@ -102,6 +103,7 @@ function findTrouble(
     return { status, why: `status ${status}`, retryAfterMs: retryAfterMs(headers['retry-after'], clock) }
   }
   if (outcome.kind === 'aborted') {
+    if (outcome.error instanceof CallStopped) return 'unknown'
     const isLate = outcome.error.fault === 'timeout'
     return isLate ? { status: 504, why: 'no answer in time', retryAfterMs: undefined } : undefined
   }

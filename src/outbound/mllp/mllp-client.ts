@@ -1,7 +1,13 @@
 /** Sends messages to MLLP listeners and gives their acknowledgements as answers. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { nextPauseMs } from '../../core/backoff.ts'
-import { type OutboundAnswer, OutboundError, type OutboundHealth, timedOut } from '../../core/ports/http-client-port.ts'
+import {
+  CallStopped,
+  type OutboundAnswer,
+  OutboundError,
+  type OutboundHealth,
+  timedOut,
+} from '../../core/ports/http-client-port.ts'
 import type { Pass, Trouble } from '../circuit.ts'
 import { describeErrorCode, findErrorCode, isTlsError } from '../connection-errors.ts'
 import { EgressDenied } from '../egress-guard.ts'
@@ -22,7 +28,7 @@ export type MllpRequest = Readonly<{
   idempotent: boolean
   /** No caller waits: while the circuit is open, the message waits for it to close, up to its timeout. */
   patient: boolean
-  /** Ends it early, as its time does. */
+  /** Ends it early, with CallStopped. */
   signal?: AbortSignal | undefined
   /** Pays for what arrives; false where it does not suffice. */
   take(bytes: number): boolean
@@ -55,15 +61,15 @@ export class MllpClient {
     this.running += 1
     const ending = new AbortController()
     const subject = `SEND ${request.url}`
-    const end = () => ending.abort(timedOut(subject, request.timeoutMs))
-    const timer = setTimeout(end, request.timeoutMs)
-    request.signal?.addEventListener('abort', end)
+    const timer = setTimeout(() => ending.abort(timedOut(subject, request.timeoutMs)), request.timeoutMs)
+    const stop = () => ending.abort(new CallStopped(subject))
+    request.signal?.addEventListener('abort', stop)
     try {
       if (this.isClosing) throw notSent(subject, 'the service is shutting down')
       return await this.exchange(request, subject, ending.signal)
     } finally {
       clearTimeout(timer)
-      request.signal?.removeEventListener('abort', end)
+      request.signal?.removeEventListener('abort', stop)
       this.running -= 1
       if (this.running === 0) this.whenIdle?.()
     }
@@ -234,6 +240,7 @@ const denied = (subject: string, why: string, cause?: unknown): OutboundError =>
 function findTrouble(ended: Ended): Trouble | undefined | 'unknown' {
   if ('answer' in ended) return undefined
   const { error } = ended
+  if (error instanceof CallStopped) return 'unknown'
   if (error instanceof OutboundError) {
     return error.fault === 'timeout'
       ? { status: 504, why: 'no acknowledgement in time', retryAfterMs: undefined }

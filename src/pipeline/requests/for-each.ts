@@ -1,4 +1,5 @@
-import type { Awaitable } from '../../core/json.ts'
+import type { Awaitable, Json } from '../../core/json.ts'
+import type { Run } from '../../core/run.ts'
 import { letOthersRun, SLICE_MS } from '../../core/slice.ts'
 
 /**
@@ -49,6 +50,36 @@ export async function buildAll<Item, Built>(
   }
   return all
 }
+
+/** Once for a message, or for each of the items that `items` finds in it. */
+type Calls<Message> = Readonly<{ items: ((message: Message) => readonly Json[]) | undefined; concurrency: number }>
+
+/**
+ * In: what builds a request and its body, of the message or of the message with `item`, and what sends both. Out: builds all
+ * requests of a message, and gives what sends them.
+ */
+export const compileReady =
+  <Message extends object, Prepared, Content, Result>(
+    { items, concurrency }: Calls<Message>,
+    prepare: (scope: Message, run: Run) => Awaitable<Prepared>,
+    readBody: (scope: Message, run: Run) => Awaitable<Content>,
+    send: (prepared: Prepared, body: Content, run: Run, item: number | undefined, message: Message) => Promise<Result>,
+  ) =>
+  (message: Message, run: Run): Awaitable<(run: Run) => Promise<Result | Result[]>> => {
+    if (items === undefined) {
+      return andThen(prepare(message, run), (prepared) =>
+        andThen(readBody(message, run), (body) => (run: Run) => send(prepared, body, run, undefined, message)),
+      )
+    }
+    const calls = buildAll(items(message), (item) => {
+      const scope = { ...message, item }
+      return andThen(prepare(scope, run), (prepared) => andThen(readBody(scope, run), (body) => ({ prepared, body })))
+    })
+    return calls.then(
+      (all) => (run: Run) =>
+        mapItems(all, concurrency, ({ prepared, body }, item) => send(prepared, body, run, item, message)),
+    )
+  }
 
 /** What `prepare` makes of each, one after the other, because those with a forEach may wait. */
 export function prepareAll<One, Ready>(

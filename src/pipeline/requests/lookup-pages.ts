@@ -10,8 +10,9 @@ import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
 import type { Run } from '../../core/run.ts'
 import type { Endpoint, LookupRequest } from '../../document/schema/schema.ts'
 import type { PipelineSettings, Services } from '../services.ts'
-import type { CallEnding, RequestCall } from './request-call.ts'
+import type { RequestCall } from './request-call.ts'
 import { type CallScope, compileValue, createReader } from './request-parameters.ts'
+import type { CallEnding } from './send-call.ts'
 
 type SendPages<Result> = (first: PreparedRequest, body: Body | undefined, scope: CallScope, run: Run) => Promise<Result>
 

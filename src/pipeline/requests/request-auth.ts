@@ -1,16 +1,17 @@
 /** `config.auth` of requests: its texts, resolved for each message. What is sent with them stays hidden as secrets do. */
 import { findTlsFault } from '../../core/client-tls.ts'
 import { Failure } from '../../core/failure.ts'
+import { withoutQuery } from '../../core/http.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { RequestAuth } from '../../core/ports/outbound-port.ts'
 import { REDACTED, referencesIn, type SecretSource } from '../../core/secrets/secrets.ts'
 import type { LookupRequest } from '../../document/schema/schema.ts'
 import { UNKNOWN } from '../../document/schema/schema-fields.ts'
-import { isHeaderValue } from '../../language/headers.ts'
+import { isHeaderValue, NO_HEADER_VALUE } from '../../language/headers.ts'
 import type { UrlTemplate } from '../../language/url-template.ts'
 import { collectUrlSecrets, compileText, lintReferences, type SecretCollector } from './secret-references.ts'
 
-type Auth = NonNullable<LookupRequest['config']['auth']>
+export type Auth = NonNullable<LookupRequest['config']['auth']>
 
 /** Fails with SECRET_UNAVAILABLE. */
 type ReadAuth = (
@@ -58,12 +59,13 @@ function compileField(text: string, source: SecretSource, lint: LintSink, isSecr
 function compileHeader({ basic, bearer }: Auth, source: SecretSource, lint: LintSink): ReadText | undefined {
   if (bearer !== undefined) {
     const sink = lint.at('bearer')
-    const wrong = 'holds a line break or another character that no header can hold'
-    if (!isHeaderValue(bearer)) sink.error(`The token ${wrong}.`)
+    if (!isHeaderValue(bearer)) sink.error(`The token ${NO_HEADER_VALUE}.`)
     const read = compileField(bearer, source, sink, true)
     return (collector) => {
       const token = read(collector)
-      if (!isHeaderValue(token)) throw new Failure('SECRET_UNAVAILABLE', `A secret here ${wrong}.`, { path: sink.path })
+      if (!isHeaderValue(token)) {
+        throw new Failure('SECRET_UNAVAILABLE', `A secret here ${NO_HEADER_VALUE}.`, { path: sink.path })
+      }
       return `Bearer ${token}`
     }
   }
@@ -91,7 +93,7 @@ function compileClient(
   const sink = lint.at('tokenUrl')
   const template = compileUrl(oauth2.tokenUrl, sink)
   const shown = template.fill({})
-  const [shownUrl = ''] = shown.ok ? shown.value.split('?', 1) : []
+  const shownUrl = shown.ok ? withoutQuery(shown.value) : ''
   const originName = template.base?.reference.text
   const readId = compileField(oauth2.clientId, source, lint.at('clientId'))
   const readSecret = compileField(oauth2.clientSecret, source, lint.at('clientSecret'), true)

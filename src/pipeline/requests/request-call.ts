@@ -1,34 +1,25 @@
-/** The calls of lookups and response requests: built from a message, and sent to their targets. */
+/** The calls of lookups and response requests: what of them the document has, and how the rest is made of a message. */
 import type { DeliveryRules } from '../../core/deliveries/delivery.ts'
 import { checkEgress } from '../../core/egress/egress-policy.ts'
-import { exclusiveIteration } from '../../core/exclusive-iteration.ts'
-import { Failure } from '../../core/failure.ts'
-import type { FailureCode } from '../../core/failure-table.ts'
 import { IDEMPOTENT_METHODS, REDIRECT_STATUSES, type StatusSet } from '../../core/http.ts'
 import { type Awaitable, isObject, type Json, jsonLength } from '../../core/json.ts'
-import { leaseFailure } from '../../core/lease.ts'
 import { fault, found, type LintSink, type Result } from '../../core/lint.ts'
-import type { MessageBudget } from '../../core/message-budget.ts'
-import type { Body, Destination } from '../../core/ports/destination.ts'
-import { CircuitOpen, type OutboundAnswer, OutboundError } from '../../core/ports/http-client-port.ts'
+import type { Destination } from '../../core/ports/destination.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
-import { callKey, type Run } from '../../core/run.ts'
+import type { Run } from '../../core/run.ts'
 import { withReferences } from '../../core/secrets/secrets.ts'
-import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { checkPath } from '../../document/checks/path-roots.ts'
 import type { Endpoint, LookupRequest, ParameterSpec, ResponseRequest } from '../../document/schema/schema.ts'
 import { UNKNOWN_URL } from '../../document/schema/schema-fields.ts'
 import type { Codec } from '../../formats/codec.ts'
 import { CODECS, codecForHeader, type Format } from '../../formats/codecs.ts'
 import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
-import { parseUrlTemplate, type UrlTemplate } from '../../language/url-template.ts'
+import { NOWHERE, parseUrlTemplate, type UrlTemplate } from '../../language/url-template.ts'
 import { addressOf, formatTarget, type NamedTarget, targetOf } from '../../outbound/targets.ts'
 import { createExpressionCompiler } from '../expressions.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { andThen } from './for-each.ts'
 import { compileCache } from './lookup-cache.ts'
-import { answerRecorded, notRecorded } from './recorded-answers.ts'
-import { compileAuth } from './request-auth.ts'
 import {
   type CallScope,
   compileEvaluation,
@@ -40,15 +31,10 @@ import {
   parameterText,
   type Reader,
 } from './request-parameters.ts'
-import {
-  collectUrlSecrets,
-  compileHeaders,
-  createSecretCollector,
-  lintReferences,
-  withoutValues,
-} from './secret-references.ts'
+import { compileSecrets, lowerCaseNames } from './request-secrets.ts'
+import { lintReferences } from './secret-references.ts'
+import { compileSend, type RequestKind, type SendCall } from './send-call.ts'
 import { compileStoring, fillOrderKey, type StoredCall, shownOrigin } from './stored-call.ts'
-import { withoutWrapper } from './upstream-answer.ts'
 
 /**
  * Compiles all of a request but its body.
@@ -66,7 +52,6 @@ export function compileCall(
 ): RequestCall {
   const { forEach } = request
   const stage = kind === 'LOOKUP' ? 'lookup' : 'respond'
-  const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
   const stageOf = (inside: boolean) => (inside && forEach !== undefined ? (`${stage}-item` as const) : stage)
   const compileExpression = createExpressionCompiler(endpoint, settings, services)
   const reader: Reader = {
@@ -105,13 +90,10 @@ export function compileCall(
   )
   const setsAccept = !target.isHttp || values.some(([name]) => name.toLowerCase() === 'accept')
   const own = setsAccept ? texts : withAccept(texts, endpoint.transformation.output)
-  const headers = Object.fromEntries(Object.entries(own).map(([name, value]) => [name.toLowerCase(), value]))
-  const secretHeaders = compileHeaders(own, services.secrets, lint.at('config', 'headers'))
+  const headers = lowerCaseNames(own)
   const compileTokenUrl = (text: string, sink: LintSink) => compileUrl(text, targetOf({}), [], services, sink)
-  const readAuth = compileAuth(config.auth, services.secrets, compileTokenUrl, lint.at('config', 'auth'))
-  const refers = secretHeaders !== undefined || url.references.length > 0 || readAuth !== undefined
-  const refersInUrl = url.references.length > 0
-  const urlPath = lint.at('config', 'url').path
+  const documented = { url, headers: own, auth: config.auth }
+  const complete = compileSecrets(documented, services.secrets, compileTokenUrl, lint.at('config'))
   const allowed = compileAllowed(request.allowedStatuses, lint.at('allowedStatuses'))
   const isDurable = 'delivery' in request && request.delivery !== undefined
   const timeoutMs = compileTimeout(request.timeoutMs, settings, isDurable, lint.at('timeoutMs'))
@@ -133,9 +115,6 @@ export function compileCall(
     options,
     ...(cache && { cache: cache.rule }),
   }
-  const { outbound } = services
-  const shownMethod = target.method ?? method
-  const unwraps = kind === 'LOOKUP' && settings.openhimRegister
   const keySpec = 'key' in request ? request.key : undefined
   const [key] = keySpec === undefined ? [] : compileParameter('key', keySpec, reader, lint.at('key'))
 
@@ -162,22 +141,13 @@ export function compileCall(
   }
   const buildUncached = (scope: CallScope, run: Run, evaluated: Evaluated): PreparedRequest => {
     const { shownUrl, recordKey, added } = fillValues(scope, run, evaluated)
-    if (!refers) {
-      const carried = added === undefined ? headers : { ...headers, ...added }
-      return { method, url: shownUrl, headers: carried, key: recordKey, shownUrl, secrets: undefined }
-    }
-    const collector = createSecretCollector(services.secrets)
-    const resolveSecret = collectUrlSecrets(url, collector, urlPath)
-    const authed = readAuth?.(collector)
-    return {
+    return complete({
       method,
-      url: url.references.length === 0 ? shownUrl : fillUrl(urlParts, scope, evaluated, resolveSecret),
-      headers: { ...(secretHeaders?.(collector.resolve) ?? headers), ...authed?.headers, ...added },
       key: recordKey,
       shownUrl,
-      secrets: collector.values,
-      ...(authed && { auth: authed.auth }),
-    }
+      values: added,
+      fillUrl: (resolve) => fillUrl(urlParts, scope, evaluated, resolve),
+    })
   }
   const buildStored = (rules: DeliveryRules, scope: CallScope, run: Run, evaluated: Evaluated): StoredCall => {
     const { shownUrl, recordKey, added = {} } = fillValues(scope, run, evaluated)
@@ -216,64 +186,27 @@ export function compileCall(
     contentType: headers['content-type'],
     items: forEach && compileItems(forEach.items, kind, reader, settings, lint.at('forEach', 'items')),
     concurrency: Number(forEach?.concurrency ?? 1),
-    prepare: (scope, run) => {
-      const evaluated = evaluate(scope, run)
-      return evaluated instanceof Promise
-        ? evaluated.then((values) => build(scope, run, values))
-        : build(scope, run, evaluated)
-    },
+    prepare: (scope, run) => andThen(evaluate(scope, run), (evaluated) => build(scope, run, evaluated)),
     prepareStored:
       storing &&
       ((scope, run) => andThen(evaluate(scope, run), (values) => buildStored(storing.rules, scope, run, values))),
-    toUrl: ({ cacheKey: _, ...prepared }, url, scope) => {
+    toUrl: ({ cacheKey: _, ...prepared }, next, scope) => {
       // A link may repeat a secret of the URL in a form that nobody can foresee.
-      const shownUrl = refersInUrl ? `${originName ?? new URL(url).origin}/…` : withReferences(url, prepared.secrets)
-      const other = { ...prepared, url, shownUrl }
+      const hidden = url.references.length > 0 ? `${originName ?? new URL(next).origin}/…` : undefined
+      const other = { ...prepared, url: next, shownUrl: hidden ?? withReferences(next, prepared.secrets) }
       return cache === undefined ? other : cache.withKey(other, scope)
     },
-    send: (prepared, body, run, item, ending) => {
-      const recorded = kind === 'LOOKUP' ? run.recordedAnswers?.get(callKey(request.id, item)) : undefined
-      if (kind === 'LOOKUP' && run.recordedAnswers !== undefined && recorded === undefined) {
-        return Promise.reject(notRecorded(request.id, item, lint.path))
-      }
-      const lost = leaseFailure(run.lease)
-      if (lost !== undefined) return Promise.reject(lost)
-      if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
-      const shown = formatTarget(target, to.address, prepared.shownUrl)
-      const called = startCall(run.trace, { kind: traced, id: request.id, item, method: shownMethod, target: shown })
-      const left = run.deadlineAt - run.clock()
-      if (left <= 0) {
-        endCall(called, 'deadline')
-        const sentence = `The message ran out of time before "${request.id}" was called.`
-        const failure = new Failure('DEADLINE_EXCEEDED', sentence, { path: lint.path })
-        return Promise.try(() => ending.failed(failure, run))
-      }
-      // Not an async function: while it waits, its frame takes twice the memory of these two.
-      const answering =
-        recorded === undefined
-          ? outbound.send(to, { prepared, body, timeoutMs: Math.min(timeoutMs, left) }, run, called)
-          : answerRecorded(recorded, called, run)
-      return answering.then(
-        (received) => {
-          const answer = unwraps ? withoutWrapper(received) : received
-          endCall(called, answer)
-          if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run, item)
-          return exclusiveIteration().then(() => ending.answered(answer, run, item))
-        },
-        (thrown: unknown) => {
-          if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
-            // The target has accepted the request, even if its answer cannot be decoded.
-            endCall(called, thrown.answer)
-            return ending.answered(thrown.answer, run, item)
-          }
-          endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
-          if (!(thrown instanceof OutboundError)) throw thrown
-          const lostMeanwhile = leaseFailure(run.lease)
-          if (lostMeanwhile !== undefined) throw lostMeanwhile
-          return ending.failed(outboundFailure(kind, request.id, lint.path, thrown, prepared, run.budget), run)
-        },
-      )
-    },
+    send: compileSend({
+      kind,
+      id: request.id,
+      path: lint.path,
+      to,
+      target,
+      method: target.method ?? method,
+      timeoutMs,
+      unwraps: kind === 'LOOKUP' && settings.openhimRegister,
+      outbound: services.outbound,
+    }),
   }
 }
 
@@ -322,23 +255,12 @@ function compileTimeout(
   return timeoutMs ?? requestTimeoutMs
 }
 
-/** Reading so much takes some milliseconds. */
-const LARGE_ANSWER_BYTES = 512 * 1024
-
 /** The core finds the calls of one transaction by this header of the message. */
 const TRANSACTION_HEADER = 'x-openhim-transactionid'
 
 function transactionHeader({ requestHeaders }: CallScope): Readonly<Record<string, string>> {
   const id = isObject(requestHeaders) ? requestHeaders[TRANSACTION_HEADER] : undefined
   return typeof id === 'string' && id !== '' ? { [TRANSACTION_HEADER]: id } : {}
-}
-
-const NOWHERE: UrlTemplate = {
-  placeholders: [],
-  undefinedNames: [],
-  references: [],
-  base: undefined,
-  fill: () => found(''),
 }
 
 /** `text`: undefined for a response whose target is no URL. */
@@ -407,28 +329,8 @@ export type RequestCall = Readonly<{
   prepareStored: ((scope: CallScope, run: Run) => Awaitable<StoredCall>) | undefined
   /** The same request to another URL. */
   toUrl(prepared: PreparedRequest, url: string, scope: CallScope): PreparedRequest
-  /**
-   * `item`: the index of its item, in a forEach. Gives what `ending` makes of the answer, or of a failure:
-   * <kind>_UNREACHABLE, _TIMED_OUT, _REFUSED, _UNREADABLE or _CIRCUIT_OPEN, EGRESS_DENIED and DEADLINE_EXCEEDED. Rejects with
-   * LOOKUP_NOT_RECORDED and SCHEDULE_LEASE_LOST.
-   */
-  send<Result>(
-    prepared: PreparedRequest,
-    body: Body | undefined,
-    run: Run,
-    item: number | undefined,
-    ending: CallEnding<Result>,
-  ): Promise<Result>
+  send: SendCall
 }>
-
-/** Makes the result of a call from its answer or failure. What it throws rejects `send`. */
-export type CallEnding<Result> = Readonly<{
-  /** `item`: as for `send`. */
-  answered(answer: OutboundAnswer, run: Run, item: number | undefined): Awaitable<Result>
-  failed(failure: Failure, run: Run): Result
-}>
-
-type RequestKind = 'LOOKUP' | 'RESPONSE'
 
 /**
  * The `Accept` of a request whose document sets none: without one, some services answer with XML or HTML.
@@ -442,57 +344,3 @@ function withAccept(headers: Readonly<Record<string, string>>, output: Format): 
   const codec: Codec = codecForHeader(written('content-type')) ?? CODECS.json
   return { ...headers, accept: codec.profiles[output]?.accept ?? codec.accept }
 }
-
-/**
- * The failure of a message by a call without a whole answer. `id` and `path`: of the request. No text has the value of a
- * secret; the text for the log has no path of a URL.
- */
-function outboundFailure(
-  kind: RequestKind,
-  id: string,
-  path: string,
-  error: OutboundError,
-  prepared: PreparedRequest,
-  budget: MessageBudget,
-): Failure {
-  if (error.fault === 'over-budget') return budget.refusal(path)
-  const codes = {
-    unreachable: `${kind}_UNREACHABLE`,
-    timeout: `${kind}_TIMED_OUT`,
-    'too-large': `${kind}_UNREADABLE`,
-    unreadable: `${kind}_UNREADABLE`,
-    refused: `${kind}_REFUSED`,
-    denied: 'EGRESS_DENIED',
-    'circuit-open': `${kind}_CIRCUIT_OPEN`,
-    'no-auth': 'AUTH_UNAVAILABLE',
-  } as const satisfies Record<Exclude<OutboundError['fault'], 'over-budget'>, FailureCode>
-  const sentence = (text: string) => `The request "${id}" failed: ${text}`
-  const { url, shownUrl, secrets } = prepared
-  const { origin, pathname } = URL.parse(url) ?? { origin: '', pathname: '' }
-  const text = url === shownUrl ? error.message : error.message.replaceAll(origin + pathname, withoutQuery(shownUrl))
-  const base = BASE.exec(shownUrl)?.[0]
-  const unquoted = withoutPaths(base === undefined ? error.message : error.message.replaceAll(origin, base))
-  return withoutValues(
-    new Failure(codes[error.fault], sentence(text), {
-      path,
-      cause: error,
-      unquoted: sentence(unquoted),
-      ...(error instanceof CircuitOpen ? ofCircuit(error) : {}),
-    }),
-    secrets,
-  )
-}
-
-/** The status of the calls that opened the circuit: senders need not know of circuits. */
-const ofCircuit = ({ status, retryAfterMs }: CircuitOpen) => ({
-  status,
-  headers: { 'retry-after': `${Math.ceil(retryAfterMs / 1000)}` },
-})
-
-/** A secret reference in place of an origin. */
-const BASE = /^\$\{[^}]*\}/
-
-/** The path of a URL may have values of the message, such as the number of a patient. */
-const withoutPaths = (text: string): string => text.replace(/(https?:\/\/[^\s/]+|\$\{[^}]*\})\/\S*/g, '$1')
-
-const withoutQuery = (url: string): string => url.split('?', 1)[0] ?? ''

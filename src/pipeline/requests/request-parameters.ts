@@ -7,7 +7,7 @@ import { checkPath } from '../../document/checks/path-roots.ts'
 import { namesRead } from '../../document/reads/lookup-order.ts'
 import type { Endpoint, ParameterSpec } from '../../document/schema/schema.ts'
 import type { ReferenceStage } from '../../document/schema/schema-fields.ts'
-import { isHeaderValue } from '../../language/headers.ts'
+import { isHeaderValue, NO_HEADER_VALUE } from '../../language/headers.ts'
 import { type PathSource, parsePath, type SourcePath } from '../../language/paths/path.ts'
 import { appendQuery, type UrlTemplate } from '../../language/url-template.ts'
 import { createExpressionCompiler, type Evaluate } from '../expressions.ts'
@@ -262,7 +262,7 @@ export function fillHeaders(
       const invalid = (why: string) =>
         new Failure('PARAMETER_INVALID', `The value of the header "${header.name}" ${why}.`, { path: header.path })
       if (text.length > limitBytes) throw invalid(`is longer than ${limitBytes} bytes (REQUEST_URL_LIMIT)`)
-      if (!isHeaderValue(text)) throw invalid('holds a line break or another character that no header can hold')
+      if (!isHeaderValue(text)) throw invalid(NO_HEADER_VALUE)
       return [[header.name.toLowerCase(), text] as const]
     }),
   )

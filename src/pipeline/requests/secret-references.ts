@@ -16,7 +16,7 @@ import {
   type SecretValues,
 } from '../../core/secrets/secrets.ts'
 import { noteSecrets } from '../../core/tracing/trace.ts'
-import { isHeaderValue } from '../../language/headers.ts'
+import { isHeaderValue, NO_HEADER_VALUE } from '../../language/headers.ts'
 import type { UrlTemplate } from '../../language/url-template.ts'
 
 /** Gives the value of a reference and notes it. Fails with SECRET_UNAVAILABLE at `path` of the document. */
@@ -93,8 +93,7 @@ export function compileHeaders(
     for (const { name, path, read } of compiled) {
       const value = read(resolve)
       if (!isHeaderValue(value)) {
-        const what = 'holds a line break or another character that no header can hold'
-        throw new Failure('SECRET_UNAVAILABLE', `A secret of the header "${name}" ${what}.`, { path })
+        throw new Failure('SECRET_UNAVAILABLE', `A secret of the header "${name}" ${NO_HEADER_VALUE}.`, { path })
       }
       resolved[name] = value
     }
@@ -128,7 +127,7 @@ export function compileConstants(
   source: SecretSource,
   lint: LintSink,
 ): ((run: Run) => JsonObject) | undefined {
-  const compiled = compileValue(constants, source, lint)
+  const compiled = compileTexts(constants, source, lint)
   if (compiled === undefined) return undefined
   return (run) => {
     const { resolve, values } = createSecretCollector(source)
@@ -138,7 +137,7 @@ export function compileConstants(
   }
 }
 
-function compileValue(
+function compileTexts(
   value: Json,
   source: SecretSource,
   lint: LintSink,
@@ -150,7 +149,7 @@ function compileValue(
   const isList = Array.isArray(value)
   if (!isList && !isObject(value)) return undefined
   const parts = Object.entries(value).flatMap(([name, inner]) => {
-    const read = compileValue(inner, source, lint.at(isList ? Number(name) : name))
+    const read = compileTexts(inner, source, lint.at(isList ? Number(name) : name))
     return read === undefined ? [] : [[name, read] as const]
   })
   if (parts.length === 0) return undefined

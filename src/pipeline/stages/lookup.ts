@@ -13,12 +13,14 @@ import type { ParserSettings } from '../../formats/codec.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import type { Step } from '../chain.ts'
 import { answersInFhir } from '../reply.ts'
-import { andThen, buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
+import { andThen, compileReady, prepareAll, settleAll } from '../requests/for-each.ts'
 import { compilePages } from '../requests/lookup-pages.ts'
 import { compileLookupValidation } from '../requests/lookup-validation.ts'
 import { compileInOrder } from '../requests/lookups-in-order.ts'
 import { compileLookupBody } from '../requests/request-body.ts'
-import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
+import { compileCall, type RequestCall } from '../requests/request-call.ts'
+import type { CallScope } from '../requests/request-parameters.ts'
+import type { CallEnding } from '../requests/send-call.ts'
 import { compileTimed } from '../requests/timed.ts'
 import { readIssues, readLookupData, refusal } from '../requests/upstream-answer.ts'
 import { compileWhen } from '../requests/when.ts'
@@ -86,7 +88,6 @@ function compileOne(
   keepsStatus: boolean,
 ): Lookup {
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
-  const { items } = call
   const inFhir = answersInFhir(endpoint) ?? request.fhirResponse === true
   const fallback = request.optional === true ? fallbackResult(request) : undefined
   const read = (answer: OutboundAnswer): Result => {
@@ -128,38 +129,24 @@ function compileOne(
     },
     failed,
   }
-  const send = (prepared: PreparedRequest, body: Body | undefined, run: Run, item?: number): Promise<Result> =>
-    call.send(prepared, body, run, item, ending)
   const sendPages = compilePages(request, call, readValid, endpoint, services, settings, lint)
   const readBody = compileLookupBody(request, call, endpoint, services, settings, lint)
-  const sendOne =
-    (prepared: PreparedRequest): Ready =>
-    (run) =>
-      send(prepared, undefined, run)
-  const prepare = (message: Parsed, run: Run): Awaitable<Ready> => {
-    if (items === undefined) {
-      // Most lookups send no body and read one page.
-      if (readBody === undefined && sendPages === undefined) return andThen(call.prepare(message, run), sendOne)
-      return andThen(call.prepare(message, run), (prepared) =>
-        andThen(readBody?.(message, run), (body) => () => {
-          if (sendPages === undefined) return send(prepared, body, run)
-          return sendPages(prepared, body, message, run).catch((thrown: unknown) => recover(thrown, run))
-        }),
-      )
-    }
-    const calls = buildAll(items(message), (item) => {
-      const scope = { ...message, item }
-      return andThen(call.prepare(scope, run), (prepared) =>
-        andThen(readBody?.(scope, run), (body) => ({ prepared, body })),
-      )
-    })
-    return calls.then(
-      (all) => () => mapItems(all, call.concurrency, ({ prepared, body }, item) => send(prepared, body, run, item)),
-    )
-  }
+  const send = (
+    prepared: PreparedRequest,
+    body: Body | undefined,
+    run: Run,
+    item: number | undefined,
+    message: CallScope,
+  ): Promise<Result> =>
+    sendPages === undefined
+      ? call.send(prepared, body, run, item, ending)
+      : sendPages(prepared, body, message, run).catch((thrown: unknown) => recover(thrown, run))
+  const prepare: Prepare = compileReady(call, call.prepare, readBody ?? sendNothing, send)
   const whole = compileWhen('lookup', request, prepare, endpoint, services, settings, lint)
   return { id: request.id, prepare: request.fhirResponse === true ? withOutcomes(whole) : whole }
 }
+
+const sendNothing = () => undefined
 
 /** The result of an optional lookup that failed. */
 const fallbackResult = ({ default: data }: LookupRequest): Result =>

@@ -17,13 +17,14 @@ import {
   type OutputFormat,
   outputFormat,
 } from '../../formats/codecs.ts'
+import { parsePath } from '../../language/paths/path.ts'
 import { hasStatus } from '../../language/status-set.ts'
 import { targetOf } from '../../outbound/targets.ts'
 import type { Stage } from '../chain.ts'
 import { createExpressionCompiler } from '../expressions.ts'
 import { compileEntries } from '../mapping-entries.ts'
-import { andThen, buildAll, mapItems, prepareAll, settleAll } from '../requests/for-each.ts'
-import { type CallEnding, compileCall, type RequestCall } from '../requests/request-call.ts'
+import { andThen, compileReady, prepareAll, settleAll } from '../requests/for-each.ts'
+import { compileCall, type RequestCall } from '../requests/request-call.ts'
 import type { CallScope } from '../requests/request-parameters.ts'
 import {
   aggregate,
@@ -34,6 +35,7 @@ import {
   withoutResponse,
 } from '../requests/response-answer.ts'
 import { compileResponses } from '../requests/response-roots.ts'
+import type { CallEnding } from '../requests/send-call.ts'
 import { compileStoredAnswer, storedResult } from '../requests/stored-answer.ts'
 import type { StoredCall } from '../requests/stored-call.ts'
 import { compileTimed } from '../requests/timed.ts'
@@ -212,14 +214,12 @@ function compileOne(
     })
     return true
   }
-  const send = (prepared: PreparedRequest, content: Content, run: Run, item?: number): Promise<RequestResult> => {
-    if (wasDelivered(run, item)) return Promise.resolve(DELIVERED_BEFORE)
+  const send = (prepared: PreparedRequest, content: Content, run: Run, item: number | undefined) => {
     const body = bodiless ? undefined : { content, contentType: form.contentType }
     return call.send(prepared, body, run, item, ending)
   }
   const { deliveries } = services
-  const store = ({ request: made, ...names }: StoredCall, content: Content, run: Run, item?: number) => {
-    if (wasDelivered(run, item)) return Promise.resolve(DELIVERED_BEFORE)
+  const store = ({ request: made, ...names }: StoredCall, content: Content, run: Run, item: number | undefined) => {
     const delivery: NewDelivery = {
       ...names,
       id: deliveries.newId(),
@@ -234,41 +234,28 @@ function compileOne(
     noteDelivery(run.trace, delivery)
     return Promise.resolve(storedResult(delivery))
   }
-  const { items } = call
-  const ofMessage = (message: Serialised, run: Run): Content =>
-    asOutput ? message.output : writePaid(message.responseBody, form.codec, run, call.path)
+  const ofMessage = (message: CallScope, run: Run): Content =>
+    asOutput ? (message as Serialised).output : writePaid(message.responseBody as Json, form.codec, run, call.path)
   const ofItem = ({ item }: CallScope, run: Run): Content =>
     bodiless ? '' : writePaid(item as Json, form.codec, run, call.path)
   const mapped = compileOwnMapping(request, form.codec, endpoint, services, settings, lint)
-  const join =
-    <Prepared>(prepareOne: PrepareOne<Prepared>, sendOne: SendOne<Prepared>): Prepare =>
-    (message, run) => {
-      if (items === undefined) {
-        return andThen(prepareOne(message, run), (prepared) =>
-          andThen((mapped ?? ofMessage)(message, run), (content) => () => sendOne(prepared, content, run)),
-        )
-      }
-      const calls = buildAll(items(message), (item) => {
-        const scope = { ...message, item }
-        return andThen(prepareOne(scope, run), (prepared) =>
-          andThen((mapped ?? ofItem)(scope, run), (content) => ({ prepared, content })),
-        )
-      })
-      return calls.then(
-        (all) => () =>
-          mapItems(all, call.concurrency, ({ prepared, content }, item) => sendOne(prepared, content, run, item)),
-      )
-    }
-  const prepare = call.prepareStored === undefined ? join(call.prepare, send) : join(call.prepareStored, store)
-  const whole = compileWhen('response', request, prepare, endpoint, services, settings, lint)
+  const readContent = mapped ?? (call.items === undefined ? ofMessage : ofItem)
+  const compileSending = <Prepared>(prepareOne: PrepareOne<Prepared>, sendOne: SendOne<Prepared>): Prepare =>
+    compileReady(call, prepareOne, readContent, (prepared, content, run, item) =>
+      wasDelivered(run, item) ? Promise.resolve(DELIVERED_BEFORE) : sendOne(prepared, content, run, item),
+    )
+  const { prepare, prepareStored } = call
+  const ready = prepareStored === undefined ? compileSending(prepare, send) : compileSending(prepareStored, store)
+  const whole = compileWhen('response', request, ready, endpoint, services, settings, lint)
   return { id: request.id, path: call.path, prepare: whole }
 }
 
 /** What the items of a replay are of, if they are the same as before: those of lookups are, unless these are asked again. */
 function repeatableSource({ forEach }: ResponseRequest): 'message' | 'lookups' | undefined {
-  const [, root] = /^(payload|requestBody|lookupRequests)(?=$|[.[])/.exec(forEach?.items ?? 'requestBody') ?? []
-  if (root === undefined) return undefined
-  return root === 'lookupRequests' ? 'lookups' : 'message'
+  const items = parsePath(forEach?.items ?? 'requestBody')
+  const root = items.ok ? items.value.root : undefined
+  if (root === 'lookupRequests') return 'lookups'
+  return root === 'payload' || root === 'requestBody' ? 'message' : undefined
 }
 
 /** What an earlier run of the message has delivered; its answer is not known any more. */
@@ -280,7 +267,12 @@ const DELIVERED_BEFORE: RequestResult = {
 
 type Content = string | Uint8Array
 type PrepareOne<Prepared> = (scope: CallScope, run: Run) => Awaitable<Prepared>
-type SendOne<Prepared> = (prepared: Prepared, content: Content, run: Run, item?: number) => Promise<RequestResult>
+type SendOne<Prepared> = (
+  prepared: Prepared,
+  content: Content,
+  run: Run,
+  item: number | undefined,
+) => Promise<RequestResult>
 
 /** The body of a request with a mapping of its own; undefined without one. */
 function compileOwnMapping(

@@ -12,7 +12,7 @@ import { parseStatusSet } from '../../language/status-set.ts'
 import type { StateFilter, StateRecord, StateStore } from '../../store/sql/states.ts'
 import { storeFailure } from '../../store/store-access.ts'
 import type { Step } from '../chain.ts'
-import type { PipelineSettings } from '../services.ts'
+import type { PipelineSettings, Services } from '../services.ts'
 
 const PATH = 'state'
 
@@ -157,7 +157,8 @@ export type MakeState = (run: Run) => StateRecord | undefined
 export function compileStateRecord(endpoint: Endpoint): MakeState {
   const isConditional = needsDelivery(endpoint)
   return (run) => {
-    if (isConditional && !run.isDelivered) return undefined
+    // The next poll would continue from where an old one was.
+    if (run.recordedAnswers !== undefined || (isConditional && !run.isDelivered)) return undefined
     const { highestStatus, networkError } = run.lookups
     const end = run.clock()
     return {
@@ -174,11 +175,13 @@ export function compileStateRecord(endpoint: Endpoint): MakeState {
 /** Stores the state of a message that succeeded or failed. Resolves when it is durable; rejects as the store does. */
 export type Keep = (run: Run) => Promise<void>
 
-export function compileKeep(endpoint: Endpoint, id: string, states: StateStore): Keep {
+export function compileKeep(endpoint: Endpoint, id: string, { states, deliveries }: Services): Keep {
   const make = compileStateRecord(endpoint)
-  return (run) => {
+  return async (run) => {
     const record = make(run)
-    return record === undefined ? Promise.resolve() : states.append(id, record)
+    if (record === undefined) return
+    if (run.lease === undefined) await states.append(id, record)
+    else await deliveries.accept([], Number.POSITIVE_INFINITY, record, undefined, run.lease.claimed)
   }
 }
 

@@ -1,4 +1,5 @@
 /** Builds the records of completed messages; of those that ended done as a line, if a line holds all that is kept. */
+import { withoutQuery } from '../../core/http.ts'
 import { timeFromId } from '../../core/id.ts'
 import { createIsoTime } from '../../core/iso-time.ts'
 import type { Json } from '../../core/json.ts'
@@ -304,6 +305,7 @@ function toRecordedCall(
     kind,
     id,
     method,
+    // Documents cannot name URLs with credentials, so only the query may hold some.
     // Before the cut: a part of a secret would not be found.
     target: shownTarget(withoutSecretsIn(withoutQuery(target), secrets)),
     startMs: roundMs(startMs - messageStartMs),
@@ -317,12 +319,6 @@ function toRecordedCall(
   if (stale !== undefined) call.stale = stale
   if (fault !== undefined) call.fault = fault
   return call
-}
-
-/** Documents cannot name URLs with credentials, so only the query may hold some. */
-function withoutQuery(target: string): string {
-  const query = target.indexOf('?')
-  return query === -1 ? target : target.slice(0, query)
 }
 
 type Keys = MessageRecord['keys']

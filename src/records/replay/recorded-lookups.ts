@@ -7,7 +7,7 @@ import { callKey, type RecordedAnswers } from '../../core/run.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { answerBodyName } from '../message-log/bodies.ts'
 import { isLookupPart, isPolled, LOOKUPS, readLookupAnswers } from '../message-log/lookup-answers.ts'
-import { blocker, maskedLookups, type ReplayBlocker } from './replay-blocker.ts'
+import { blocker, maskedBlocker, type ReplayBlocker } from './replay-blocker.ts'
 
 /** What the caller of a replay chooses. `isEdited`: another body replaces the recorded one. */
 export type Choices = Readonly<{ isEdited?: boolean; lookups?: ReplayLookups | undefined }>
@@ -41,7 +41,7 @@ function lookupsBlocker(record: MessageRecord): ReplayBlocker | undefined {
     return blocker(hasLookedUp(record) ? 'lookups-not-kept' : 'lookups-failed')
   }
   const masked = parts.find((part) => part.masked)
-  if (masked !== undefined) return maskedLookups(masked.maskedFor)
+  if (masked !== undefined) return maskedBlocker('lookups-masked', masked.maskedFor)
   return parts.some(({ cut }) => cut) ? blocker('lookups-cut') : undefined
 }
 

@@ -40,15 +40,14 @@ const MASKED: Readonly<Record<MaskCause, string>> = {
 
 export const blocker = (reason: ReplayBlocker['reason']): ReplayBlocker => ({ reason, error: BLOCKERS[reason] })
 
-export function maskedBlocker(causes: readonly MaskCause[] | undefined): ReplayBlocker {
-  if (causes === undefined) return blocker('masked')
+/** `causes`: of records that have them. */
+export function maskedBlocker(
+  reason: 'masked' | 'lookups-masked',
+  causes: readonly MaskCause[] | undefined,
+): ReplayBlocker {
+  if (causes === undefined) return blocker(reason)
   const why = causes.map((cause) => MASKED[cause]).join('; ')
-  return { reason: 'masked', error: `Parts of its recorded request are masked: ${why}.` }
-}
-
-export function maskedLookups(causes: readonly MaskCause[] | undefined): ReplayBlocker {
-  if (causes === undefined) return blocker('lookups-masked')
-  const why = causes.map((cause) => MASKED[cause]).join('; ')
-  const error = `Parts of the recorded answers of its lookups are masked: ${why}. Replay it with lookups=again to ask them again.`
-  return { reason: 'lookups-masked', error }
+  const request = `Parts of its recorded request are masked: ${why}.`
+  const answers = `Parts of the recorded answers of its lookups are masked: ${why}. Replay it with lookups=again to ask them again.`
+  return { reason, error: reason === 'masked' ? request : answers }
 }

@@ -1,4 +1,5 @@
 /** Runs a recorded message again, through its endpoint as it is now. */
+import { kindForCode } from '../../core/failure-table.ts'
 import type { Headers } from '../../core/message.ts'
 import { DOORS, type Door, doorOf, HTTP } from '../../core/origin.ts'
 import type { BodyName, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
@@ -86,7 +87,8 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
       const prepared = await prepare(record, { withBody: DOORS[doorOf(record.source)].mayLackValue })
       return 'reason' in prepared ? prepared : undefined
     },
-    takesBody: (record) => recordBlocker(record, registry, { isEdited: true }) === undefined,
+    takesBody: (record) =>
+      !DOORS[doorOf(record.source)].neverHasBody && recordBlocker(record, registry, { isEdited: true }) === undefined,
     run: async (record, { edited, lookups, delivered: given } = {}) => {
       const prepared = await prepare(record, { edited, lookups, withBody: true })
       if ('reason' in prepared) return { blocker: prepared }
@@ -110,20 +112,26 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
  * What a message has delivered that was not delivered whole; undefined if its document has changed since, so that its requests may be
  * others.
  */
-function findDelivered(
-  { outcome, stage, endpointVersion, calls, notMade = [], deliveries = [] }: MessageRecord,
-  { version }: CompiledEndpoint,
-  door: Door,
-): Delivered | undefined {
-  // Where nobody reads an answer, one request that fails fails the message, whatever the others delivered.
-  const isPartial = outcome === 'partial' || (stage === 'respond' && !DOORS[door].isAnswered)
+function findDelivered(record: MessageRecord, { version }: CompiledEndpoint, door: Door): Delivered | undefined {
+  const { outcome, code = '', stage, endpointVersion, deliveries = [] } = record
+  // Where no one reads an answer, one request that fails fails the message, whatever the others delivered. So does one that the
+  // store did not take, at every door.
+  const isPartial =
+    outcome === 'partial' ||
+    (stage === 'respond' && (!DOORS[door].isAnswered || kindForCode(code).store === 'delivery'))
   if (!isPartial || endpointVersion !== version) return undefined
+  const delivered = listDelivered(record)
+  for (const { request, item } of deliveries) delivered.set(callKey(request, item), true)
+  return delivered
+}
+
+/** What the calls of a message, or those of its replay, have delivered. */
+export function listDelivered({ calls, notMade = [] }: MessageRecord): Map<string, number | true> {
   const delivered = new Map<string, number | true>()
   for (const { kind, id, item, status } of calls) {
     if (kind === 'response' && status !== undefined) delivered.set(callKey(id, item), status)
   }
   for (const { why, id, item } of notMade) if (why === 'delivered') delivered.set(callKey(id, item), true)
-  for (const { request, item } of deliveries) delivered.set(callKey(request, item), true)
   return delivered
 }
 
@@ -191,7 +199,7 @@ export function recordBlocker(record: MessageRecord, registry: Registry, choices
 
 function bodyBlocker({ bodies }: MessageRecord, which: BodyName): ReplayBlocker | undefined {
   const summary = bodies.find((one) => one.which === which)
-  if (summary?.masked) return maskedBlocker(summary.maskedFor)
+  if (summary?.masked) return maskedBlocker('masked', summary.maskedFor)
   return summary?.cut ? blocker('cut') : undefined
 }
 

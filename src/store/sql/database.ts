@@ -2,9 +2,21 @@
  * What a store needs of its database. The folders sqlite/ and postgres/ implement it; the stores beside this file run on
  * both.
  */
+import { Failure } from '../../core/failure.ts'
 import type { Awaitable } from '../../core/json.ts'
 import { StoreUnavailable } from '../store-access.ts'
-import { type Fragment, join, named, type Sql, type SqlValue, type SqlValues, sql } from './sql.ts'
+import {
+  type Fragment,
+  join,
+  NOW,
+  type NoValues,
+  named,
+  raw,
+  type Sql,
+  type SqlValue,
+  type SqlValues,
+  sql,
+} from './sql.ts'
 
 /** A statement of a transaction, with its values. */
 export type TransactionStep = Readonly<{ statement: Fragment; values: SqlValues }>
@@ -51,7 +63,7 @@ export interface Database {
 }
 
 /** The numbers of rows for which a statement is made: its text names each value, so every number needs its own. */
-const BLOCKS = [64, 8, 1]
+const BLOCKS = [64, 32, 16, 8, 4, 2, 1]
 
 /** Writes the rows, in their order, within a transaction. */
 export type RowsStatement<Column extends string> = (
@@ -102,13 +114,22 @@ export const storeUnavailable = (reason: string, options?: ErrorOptions): StoreU
 export const storeClosed = (): StoreUnavailable => new StoreUnavailable('The store is closed.')
 
 /**
- * Builds the mapping of thrown values to what the ports promise: `StoreUnavailable` if a retry may succeed, else the value
- * itself. `reasonFor` knows the error codes of the database and gives undefined for a wrong query or value.
+ * Builds the mapping of thrown values to what the ports promise: `StoreUnavailable` if the database is at fault and a retry may
+ * succeed, else the value itself. `reasonFor` knows the error codes of the database and gives undefined for a wrong query or value.
  */
 export const compileStoreFault =
   (reasonFor: (thrown: unknown) => string | undefined) =>
   (thrown: unknown): unknown => {
-    if (thrown instanceof StoreUnavailable) return thrown
+    if (thrown instanceof StoreUnavailable || thrown instanceof Failure) return thrown
     const reason = reasonFor(thrown)
     return reason === undefined ? thrown : storeUnavailable(reason, { cause: thrown })
   }
+
+/** Inserts rows, with few statements. `end`: what follows them, such as `on conflict`. */
+export const insertStatement = <Column extends string>(table: string, columns: readonly Column[], end = sql``) =>
+  rowsStatement(columns, (rows) => sql`insert into ${raw(table)} (${raw(columns.join(', '))}) ${rows} ${end}`)
+
+const CLOCK = sql<NoValues, { now: number | string }>`select ${NOW} as now`
+
+/** The clock of the database, in milliseconds since the epoch. */
+export const readClock = async (database: Database): Promise<number> => Number((await database.read(CLOCK, {}))[0]?.now)

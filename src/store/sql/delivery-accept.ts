@@ -1,37 +1,32 @@
 /** Accepting deliveries: what messages store at the same time shares one transaction. */
 import type { NewDelivery } from '../../core/deliveries/delivery.ts'
 import type { KeptAnswer } from '../../core/kept-answer.ts'
+import type { RunLease } from '../../core/lease.ts'
 import { StoreUnavailable } from '../store-access.ts'
-import { type Database, rowsStatement, step, type TransactionWork } from './database.ts'
+import { type Database, insertStatement, step, type TransactionWork } from './database.ts'
 import { ADD_DEPTH, byText, type NewRow, newRow, Totals } from './delivery-rows.ts'
 import { keepAnswer } from './idempotency-store.ts'
+import { assertLease } from './schedule-store.ts'
 import type { Tables } from './schema.ts'
-import { differing, nextStateSequence, sql } from './sql.ts'
+import { differing, type NoValues, nextStateSequence, sql } from './sql.ts'
 import { type StateRecord, stateRow } from './states.ts'
 
-const INSERT = rowsStatement(
-  [
-    'id',
-    'lane',
-    'target',
-    'state',
-    'endpoint_id',
-    'message_id',
-    'request_id',
-    'order_key',
-    'ended',
-    'attempts',
-    'bytes',
-    'detail',
-    'log',
-  ],
-  (rows) => sql`insert into deliveries (id, lane, target, state, endpoint_id, message_id, request_id, order_key, ended,
-    attempts, bytes, detail, log) ${rows}`,
-)
-const INSERT_CONTENT = rowsStatement(
-  ['id', 'request', 'body'],
-  (rows) => sql`insert into delivery_contents (id, request, body) ${rows}`,
-)
+const INSERT = insertStatement('deliveries', [
+  'id',
+  'lane',
+  'target',
+  'state',
+  'endpoint_id',
+  'message_id',
+  'request_id',
+  'order_key',
+  'ended',
+  'attempts',
+  'bytes',
+  'detail',
+  'log',
+])
+const INSERT_CONTENT = insertStatement('delivery_contents', ['id', 'request', 'body'])
 /** Replaces the older state of the endpoint with the same status and network error, as the stores of states do. */
 const APPEND_STATE = sql<
   Readonly<{ endpointId: string }> & Pick<Tables['states'], 'lookup_status' | 'network_error' | 'state'>
@@ -43,7 +38,7 @@ const APPEND_STATE = sql<
   on conflict (endpoint_id, lookup_status, network_error) do update
   set sequence = excluded.sequence, state = excluded.state where states.sequence < excluded.sequence`
 
-const SIZE = sql<Readonly<Record<never, never>>, { bytes: number | string | null }>`
+const SIZE = sql<NoValues, { bytes: number | string | null }>`
   select sum(bytes) as bytes from delivery_totals`
 
 /** How long the size that was read last serves, if the store is far from full. */
@@ -58,15 +53,22 @@ type Accepting = Readonly<{
   maxBytes: number
   state: StateRecord | undefined
   answer: KeptAnswer | undefined
+  lease: RunLease | undefined
   resolve(result: 'accepted' | 'full'): void
   reject(reason: unknown): void
 }>
 
+/**
+ * Stores all of them, which are of one message, with its state and its answer, or nothing. 'full': they would take more than
+ * `maxBytes` together with what is stored. Other processes may exceed it by what they accept within a second. Resolves when
+ * they are durable. Rejects with ClaimLost if another message holds the key of the answer.
+ */
 type Accept = (
   deliveries: readonly NewDelivery[],
   maxBytes: number,
   state?: StateRecord,
   answer?: KeptAnswer,
+  lease?: RunLease,
 ) => Promise<'accepted' | 'full'>
 
 /** Builds `accept` of the store of deliveries. */
@@ -76,12 +78,15 @@ export function compileAccept(database: Database, slot: number): Accept {
   let knownBytes = 0
   let knownAt = Number.NEGATIVE_INFINITY
 
-  /** The sum that was read last and what was accepted since, so that it is never less than what this process accepted. */
-  async function hasRoom(bytes: number, maxBytes: number): Promise<boolean> {
+  /**
+   * Against the sum that was read last and what was accepted since, so that it is never less than what this process accepted.
+   * `fittingBytes`: of the batch so far, which is not stored yet.
+   */
+  async function hasRoom(bytes: number, maxBytes: number, fittingBytes: number): Promise<boolean> {
     const isOld = performance.now() - knownAt > SIZE_AGE_MS
     if (isOld || knownBytes + bytes > maxBytes) {
       const [row] = await database.read(SIZE, {})
-      knownBytes = Number(row?.bytes ?? 0)
+      knownBytes = Number(row?.bytes ?? 0) + fittingBytes
       knownAt = performance.now()
     }
     if (knownBytes + bytes > maxBytes) return false
@@ -99,10 +104,13 @@ export function compileAccept(database: Database, slot: number): Accept {
   /** All of them, or one by one where one of them is at fault. */
   async function acceptBatch(batch: readonly Accepting[]): Promise<void> {
     const fitting: Accepting[] = []
+    let fittingBytes = 0
     try {
       for (const one of batch) {
-        if (await hasRoom(one.bytes, one.maxBytes)) fitting.push(one)
-        else one.resolve('full')
+        if (await hasRoom(one.bytes, one.maxBytes, fittingBytes)) {
+          fitting.push(one)
+          fittingBytes += one.bytes
+        } else one.resolve('full')
       }
       if (fitting.length === 0) return
       await database.transactionBeside(() => insertAll(fitting, slot), true)
@@ -118,11 +126,11 @@ export function compileAccept(database: Database, slot: number): Accept {
     }
   }
 
-  return (deliveries, maxBytes, state, answer) =>
+  return (deliveries, maxBytes, state, answer, lease) =>
     new Promise((resolve, reject) => {
       const rows = deliveries.map(newRow)
       const bytes = rows.reduce((sum, row) => sum + row.bytes, 0)
-      queue.push({ rows, bytes, maxBytes, state, answer, resolve, reject })
+      queue.push({ rows, bytes, maxBytes, state, answer, lease, resolve, reject })
       if (isAccepting) return
       isAccepting = true
       void acceptQueued()
@@ -155,13 +163,14 @@ function* insertAll(batch: readonly Accepting[], slot: number): TransactionWork<
   yield* totals.write()
   for (const [endpointId, state] of newestStates(batch)) yield* step(APPEND_STATE, { endpointId, ...stateRow(state) })
   for (const { answer } of batch) if (answer !== undefined) yield* keepAnswer(answer)
+  for (const { lease } of batch) if (lease !== undefined) yield* assertLease(lease)
 }
 
 /** Of states with one key only the last would ever be read. Sorted as the stores of states sort them. */
 function newestStates(batch: readonly Accepting[]): readonly (readonly [string, StateRecord])[] {
   const last = new Map<string, readonly [string, StateRecord]>()
-  for (const { rows, state } of batch) {
-    const endpointId = rows[0]?.endpoint_id
+  for (const { rows, state, lease } of batch) {
+    const endpointId = rows[0]?.endpoint_id ?? lease?.endpointId
     if (state === undefined || endpointId === undefined) continue
     const key = `${endpointId} ${state.lookupStatus} ${state.networkError}`
     last.delete(key)

@@ -36,8 +36,8 @@ const UPDATE_LANES = sql<Readonly<{ rows: string }>>`
   update delivery_lanes set depth = depth + ${numberAt(1)},
     due = case when ${numberAt(2)} >= 0 and lease = ${textAt(3)} then ${NOW} + ${numberAt(2)} else due end,
     lease = case when ${numberAt(2)} >= 0 and lease = ${textAt(3)} then '' else lease end,
-    target = coalesce((select deliveries.target from deliveries where deliveries.lane = delivery_lanes.lane
-      and state = 'pending' order by sequence limit 1), delivery_lanes.target)
+    target = coalesce((select deliveries.target from deliveries where deliveries.sequence = (select min(sequence)
+      from deliveries where deliveries.lane = delivery_lanes.lane and state = 'pending')), delivery_lanes.target)
   from ${given('rows')} where delivery_lanes.lane = ${textAt(0)}`
 const DELETE_EMPTY = sql<Ids>`delete from delivery_lanes where depth = 0 and lane in ${AMONG_IDS}`
 export const DELETE_CONTENTS = sql<Ids>`delete from delivery_contents where id in ${AMONG_IDS}`

@@ -6,7 +6,7 @@ import type {
   DeliveryState,
   NewDelivery,
 } from '../../core/deliveries/delivery.ts'
-import { rowsStatement, type TransactionWork } from './database.ts'
+import { insertStatement, type TransactionWork } from './database.ts'
 import { keyText, type Tables } from './schema.ts'
 import { elements, type Fragment, named, raw, sql } from './sql.ts'
 
@@ -24,19 +24,17 @@ export const AMONG_IDS = sql`(select element.value ->> 0 from ${given('ids')})`
 export const textAt = (index: number): Fragment => raw(`(element.value ->> ${index})`)
 export const numberAt = (index: number): Fragment => raw(`cast(element.value ->> ${index} as bigint)`)
 
-export const ADD_DEPTH = rowsStatement(
+export const ADD_DEPTH = insertStatement(
+  'delivery_lanes',
   ['lane', 'target', 'depth'],
-  (rows) => sql`insert into delivery_lanes (lane, target, depth) ${rows}
-    on conflict (lane) do update set depth = delivery_lanes.depth + excluded.depth`,
+  sql`on conflict (lane) do update set depth = delivery_lanes.depth + excluded.depth`,
 )
 
 const TOTAL_COLUMNS = ['endpoint_id', 'request_id', 'target', 'state', 'slot', 'endpoint', 'count', 'bytes'] as const
-const ADD_TOTALS = rowsStatement(
+const ADD_TOTALS = insertStatement(
+  'delivery_totals',
   TOTAL_COLUMNS,
-  (
-    rows,
-  ) => sql`insert into delivery_totals (endpoint_id, request_id, target, state, slot, endpoint, count, bytes) ${rows}
-    on conflict (endpoint_id, request_id, target, state, slot) do update set endpoint = excluded.endpoint,
+  sql`on conflict (endpoint_id, request_id, target, state, slot) do update set endpoint = excluded.endpoint,
     count = delivery_totals.count + excluded.count, bytes = delivery_totals.bytes + excluded.bytes`,
 )
 

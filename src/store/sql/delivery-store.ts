@@ -6,16 +6,15 @@
  * Each transaction locks its lanes first, in their order, then its totals, then states and kept answers: so none waits for another in a circle, and
  * the depth of a lane is always the number of its pending deliveries. The clock is that of the database.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import type {
   AttemptEnd,
   ClaimedDelivery,
   Delivery,
   DeliveryLease,
   DeliveryState,
-  NewDelivery,
 } from '../../core/deliveries/delivery.ts'
-import type { KeptAnswer } from '../../core/kept-answer.ts'
-import { type Database, step } from './database.ts'
+import { type Database, readClock, step } from './database.ts'
 import { compileAccept } from './delivery-accept.ts'
 import {
   changeAll,
@@ -41,11 +40,9 @@ import {
   textAt,
 } from './delivery-rows.ts'
 import { keyText, type Tables } from './schema.ts'
-import { differing, type Fragment, NOW, type Sql, sql, where } from './sql.ts'
-import type { StateRecord } from './states.ts'
+import { differing, type Fragment, NOW, type NoValues, raw, type Sql, sql, where } from './sql.ts'
 
 export type DeliveryFilter = Readonly<{
-  id?: string
   state?: DeliveryState
   endpointId?: string
   requestId?: string
@@ -72,69 +69,15 @@ export type DeliveryCount = Readonly<{
 /** `oldestAt`: ISO 8601, when the oldest pending one was accepted. */
 export type DeliveryTotals = Readonly<{ counts: readonly DeliveryCount[]; oldestAt?: string }>
 
-/** Every call rejects with StoreUnavailable if the database does not answer. */
-export interface DeliveryStore {
-  /**
-   * Stores all of them, which are of one message, with its state and its answer, or nothing. 'full': they would take more than
-   * `maxBytes` together with what is stored. Other processes may exceed it by what they accept within a second. Resolves when
-   * they are durable. Rejects with ClaimLost if another message holds the key of the answer.
-   */
-  accept(
-    deliveries: readonly NewDelivery[],
-    maxBytes: number,
-    state?: StateRecord,
-    answer?: KeptAnswer,
-  ): Promise<'accepted' | 'full'>
-  /** The targets that have something due, longest due first; and milliseconds until something is due that is not yet. */
-  dueTargets(limit: number): Promise<Readonly<{ targets: readonly string[]; nextInMs: number | undefined }>>
-  /**
-   * Takes up to `limit` deliveries of a target that are due, the first of each key, for `leaseMs`. `triedBefore`: takes those
-   * that wait for their next attempt instead, if they were tried before that time of the database (milliseconds since the
-   * epoch).
-   */
-  claim(
-    owner: string,
-    target: string,
-    limit: number,
-    leaseMs: number,
-    triedBefore?: number,
-  ): Promise<readonly ClaimedDelivery[]>
-  /** The clock of the database, in milliseconds since the epoch. */
-  now(): Promise<number>
-  /** Resolves to the ids of those whose lease is still held. */
-  renew(leases: readonly DeliveryLease[], leaseMs: number): Promise<readonly string[]>
-  /**
-   * Stores how attempts ended, of those that have not ended before, and ends the leases. A lease that another claim has taken
-   * over goes on. Resolves to the ids of those that it changed.
-   */
-  end(ends: readonly AttemptEnd[]): Promise<readonly string[]>
-  get(id: string): Promise<Delivery | undefined>
-  /** What is sent; undefined if it is not kept any more. */
-  content(id: string): Promise<Pick<ClaimedDelivery, 'request' | 'body'> | undefined>
-  /** Newest first. `before`: the id of the last one of the page before. */
-  list(filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]>
-  totals(): Promise<DeliveryTotals>
-  /**
-   * Sends pending ones at once, and those that ended undeliverable or cancelled again, in the order in which they were
-   * accepted. Resolves to the ids of those that it changed.
-   */
-  retry(ids: readonly string[], change?: RetryChange): Promise<readonly string[]>
-  /** Ends pending and undeliverable ones. One that is being sent may arrive nevertheless. Resolves to the ids that it changed. */
-  cancel(ids: readonly string[]): Promise<readonly string[]>
-  /** Deletes up to `limit` delivered and cancelled ones that ended more than `ageMs` ago. Resolves to how many. */
-  purge(ageMs: number, limit: number): Promise<number>
-}
-
 type CountRow = Readonly<{ [Column in Exclude<keyof Tables['delivery_totals'], 'slot' | 'count' | 'bytes'>]: string }> &
   Readonly<{ count: number | string; bytes: number | string }>
 
-const TOTALS = sql<Readonly<Record<never, never>>, CountRow>`
+const TOTALS = sql<NoValues, CountRow>`
   select endpoint_id, request_id, target, state, max(endpoint) as endpoint, sum(count) as count, sum(bytes) as bytes
   from delivery_totals group by endpoint_id, request_id, target, state having sum(count) > 0
   order by endpoint_id, request_id, target, state`
-const OLDEST = sql<Readonly<Record<never, never>>, { accepted: number | string }>`
+const OLDEST = sql<NoValues, { accepted: number | string }>`
   select accepted from deliveries where state = 'pending' order by sequence limit 1`
-const TIME = sql<Readonly<Record<never, never>>, { now: number | string }>`select ${NOW} as now`
 
 /** One look into the index for each target, whatever the number of lanes. */
 const DUE_TARGETS = sql<Readonly<{ limit: number }>, { target: string; due_in: number | string }>`
@@ -160,7 +103,7 @@ const CLAIM_WAITING = claimOf(sql`lease = '' and tried < cast(:triedBefore as bi
 const SELECT_SHOWN = sql`select deliveries.*, case when delivery_lanes.lease = '' and deliveries.sequence =
   (select min(earlier.sequence) from deliveries earlier where earlier.lane = deliveries.lane and earlier.state = 'pending')
   then delivery_lanes.due end as due`
-const SHOWN_FROM = sql`from deliveries left join delivery_lanes
+const WITH_LANES = sql`left join delivery_lanes
   on delivery_lanes.lane = deliveries.lane and deliveries.state = 'pending'`
 /** A statement of its own: its snapshot is taken after the lanes are locked. */
 const HEADS = sql<Ids, ShownRow & Pick<ContentRow, 'request' | 'body'>>`
@@ -179,25 +122,39 @@ const RENEW = sql<Ids & Readonly<{ leaseMs: number }>>`
 
 const CONTENT = sql<Readonly<{ id: string }>, Pick<ContentRow, 'request' | 'body'>>`
   select request, body from delivery_contents where id = :id`
-const GET = sql<Readonly<{ id: string }>, ShownRow>`${SELECT_SHOWN} ${SHOWN_FROM} where deliveries.id = :id`
+const GET = sql<
+  Readonly<{ id: string }>,
+  ShownRow
+>`${SELECT_SHOWN} from deliveries ${WITH_LANES} where deliveries.id = :id`
+/** SQLite would read all that are delivered, by their state. */
 const EXPIRED = sql<Readonly<{ ageMs: number; limit: number }>, Row>`
-  select * from deliveries where state in ('delivered', 'cancelled') and ended > 0
-    and ended < ${NOW} - cast(:ageMs as bigint) order by ended limit :limit ${SKIP_LOCKED}`
+  select * from deliveries ${differing(sql`indexed by deliveries_ended`, sql``)}
+    where state in ('delivered', 'cancelled') and ended > 0 and ended < ${NOW} - cast(:ageMs as bigint)
+    order by ended limit :limit ${SKIP_LOCKED}`
 const DELETE = sql<Ids>`delete from deliveries where id in ${AMONG_IDS}`
 
 /** How many rows of totals one kind has, where other processes write beside this one. */
 const SLOTS = 16
 
-/** Builds the store over a database whose tables are up to date. */
-export function compileDeliveryStore(database: Database): DeliveryStore {
+export type DeliveryStore = ReturnType<typeof compileDeliveryStore>
+
+/** Builds the store over a database whose tables are up to date. Every call rejects with StoreUnavailable if it does not answer. */
+export function compileDeliveryStore(database: Database) {
   const slot = database.isEmbedded ? 0 : Math.floor(Math.random() * SLOTS)
   let claims = 0
-  const changed = (ids: readonly string[], decide: (row: Row) => Decision | undefined, body?: RetryChange['body']) =>
-    ids.length === 0 ? Promise.resolve([]) : database.transactionBeside(() => changeAll(ids, decide, slot, body))
+  const changed = async (
+    ids: readonly string[],
+    decide: (row: Row) => Decision | undefined,
+    body?: RetryChange['body'],
+  ): Promise<readonly string[]> =>
+    ids.length === 0 ? [] : database.transactionBeside(() => changeAll(ids, decide, slot, body))
 
   return {
     accept: compileAccept(database, slot),
-    dueTargets: async (limit) => {
+    /** The targets that have something due, longest due first; and milliseconds until something is due that is not yet. */
+    dueTargets: async (
+      limit: number,
+    ): Promise<Readonly<{ targets: readonly string[]; nextInMs: number | undefined }>> => {
       const rows = (await database.read(DUE_TARGETS, { limit: limit + 1 })).map((row) => ({
         target: row.target,
         dueInMs: Number(row.due_in),
@@ -210,7 +167,18 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
         nextInMs: rows.find(({ dueInMs }) => dueInMs > 0)?.dueInMs,
       }
     },
-    claim: (owner, target, limit, leaseMs, triedBefore = 0) => {
+    /**
+     * Takes up to `limit` deliveries of a target that are due, the first of each key, for `leaseMs`. `triedBefore`: takes those
+     * that wait for their next attempt instead, if they were tried before that time of the database (milliseconds since the
+     * epoch).
+     */
+    claim: async (
+      owner: string,
+      target: string,
+      limit: number,
+      leaseMs: number,
+      triedBefore = 0,
+    ): Promise<readonly ClaimedDelivery[]> => {
       claims += 1
       const lease = `${owner} ${claims}`
       const values = { lease, target, limit, leaseMs, triedBefore }
@@ -221,8 +189,10 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
         return rows.map((row) => ({ delivery: fromRow(row), lease, ...contentOf(row) }))
       })
     },
-    now: async () => Number((await database.read(TIME, {}))[0]?.now),
-    renew: async (leases, leaseMs) => {
+    /** The clock of the database, in milliseconds since the epoch. */
+    now: () => readClock(database),
+    /** Resolves to the ids of those whose lease is still held. */
+    renew: async (leases: readonly DeliveryLease[], leaseMs: number): Promise<readonly string[]> => {
       if (leases.length === 0) return []
       return database.transactionBeside(function* () {
         const held = yield* step(HELD, { leases: JSON.stringify(leases.map(({ id, lease }) => [id, lease])) })
@@ -230,26 +200,39 @@ export function compileDeliveryStore(database: Database): DeliveryStore {
         return held.map(({ id }) => id)
       })
     },
-    end: (ends) => {
+    /**
+     * Stores how attempts ended, of those that have not ended before, and ends the leases. A lease that another claim has taken
+     * over goes on. Resolves to the ids of those that it changed.
+     */
+    end: (ends: readonly AttemptEnd[]) => {
       const byId = new Map(ends.map((end) => [end.id, end]))
       return changed([...byId.keys()], (row) => decideEnd(row, byId.get(row.id) as AttemptEnd))
     },
-    get: async (id) => (await database.read(GET, { id })).map(fromRow)[0],
-    content: async (id) => (await database.read(CONTENT, { id })).map(contentOf)[0],
-    list: async (filter, limit, before) => (await database.readOnce(compileList(filter, limit, before))).map(fromRow),
-    totals: async () => {
+    get: async (id: string): Promise<Delivery | undefined> => (await database.read(GET, { id })).map(fromRow)[0],
+    /** What is sent; undefined if it is not kept any more. */
+    content: async (id: string) => (await database.read(CONTENT, { id })).map(contentOf)[0],
+    /** Newest first. `before`: the id of the last one of the page before. */
+    list: (filter: DeliveryFilter, limit: number, before?: string): Promise<readonly Delivery[]> =>
+      listByParts(database, filter, limit, before),
+    totals: async (): Promise<DeliveryTotals> => {
       const counts = (await database.read(TOTALS, {})).map(countFromRow)
       const [oldest] = await database.read(OLDEST, {})
       return { counts, ...(oldest && { oldestAt: isoTime(oldest.accepted) }) }
     },
-    retry: (ids, { body } = {}) => changed(ids, (row) => decideRetry(row, body), body),
-    cancel: (ids) =>
+    /**
+     * Sends pending ones at once, and those that ended undeliverable or cancelled again, in the order in which they were
+     * accepted. Resolves to the ids of those that it changed.
+     */
+    retry: (ids: readonly string[], { body }: RetryChange = {}) => changed(ids, (row) => decideRetry(row, body), body),
+    /** Ends pending and undeliverable ones. One that is being sent may arrive nevertheless. Resolves to the ids that it changed. */
+    cancel: (ids: readonly string[]) =>
       changed(ids, ({ state }) =>
         state === 'pending' || state === 'undeliverable'
           ? { change: { state: 'cancelled' }, ...(state === 'pending' && { release: { lease: '', dueInMs: 0 } }) }
           : undefined,
       ),
-    purge: (ageMs, limit) =>
+    /** Deletes up to `limit` delivered and cancelled ones that ended more than `ageMs` ago. Resolves to how many. */
+    purge: (ageMs: number, limit: number): Promise<number> =>
       database.transactionBeside(function* () {
         const rows = yield* step(EXPIRED, { ageMs, limit })
         if (rows.length === 0) return 0
@@ -274,21 +257,64 @@ const countFromRow = (row: CountRow): DeliveryCount => ({
   bytes: Number(row.bytes),
 })
 
-function compileList(filter: DeliveryFilter, limit: number, before: string | undefined): Sql<never, ShownRow> {
-  const { id, state, endpointId, requestId, messageId, target, orderKey, fromMs, toMs } = filter
+/** What a statement of a list reads at most: some milliseconds where it holds up messages, else far less than its time limit. */
+const MAX_PART = { embedded: 1_000, server: 20_000 }
+
+/** Looks for the deliveries part by part, newest first. On SQLite that takes half of the time, so that messages go on. */
+async function listByParts(
+  database: Database,
+  filter: DeliveryFilter,
+  limit: number,
+  before: string | undefined,
+): Promise<readonly Delivery[]> {
+  const maxPart = MAX_PART[database.isEmbedded ? 'embedded' : 'server']
+  const found: Delivery[] = []
+  let end = before === undefined ? undefined : sql`(select sequence from deliveries where id = ${before})`
+  for (let size = limit; ; size = Math.min(size * 4, maxPart)) {
+    const startedAt = performance.now()
+    const conditions = [indexedCondition(filter), end && sql`sequence < ${end}`].filter((one) => one !== undefined)
+    const part = sql`select sequence from deliveries ${where(conditions)} order by sequence desc limit ${size}`
+    const [read] = await database.readOnce<{ lowest: number | string | null; count: number | string }>(
+      sql`select min(sequence) as lowest, count(*) as count from (${part}) as part`,
+    )
+    const lowest = Number(read?.lowest ?? 0)
+    // A cross join: SQLite reads the part first. PostgreSQL would read all for a join if it knows nothing of the table.
+    const from = differing(
+      sql`from (${part}) as part cross join deliveries on deliveries.sequence = part.sequence`,
+      sql`from deliveries`,
+    )
+    const range = [sql`deliveries.sequence >= ${lowest}`, end && sql`deliveries.sequence < ${end}`]
+    found.push(...(await database.readOnce(compileList(filter, limit - found.length, from, range))).map(fromRow))
+    if (found.length === limit || Number(read?.count ?? 0) < size) return found
+    end = sql`${lowest}`
+    if (database.isEmbedded) await pause(performance.now() - startedAt)
+  }
+}
+
+/** By the index that leaves the fewest: most deliveries are delivered. */
+function indexedCondition({ messageId, endpointId, state }: DeliveryFilter): Fragment | undefined {
+  if (messageId !== undefined) return sql`message_id = ${messageId}`
+  if (endpointId !== undefined && (state ?? 'delivered') === 'delivered') return sql`endpoint_id = ${endpointId}`
+  return state === undefined ? undefined : sql`state = ${state}`
+}
+
+function compileList(
+  filter: DeliveryFilter,
+  limit: number,
+  from: Fragment,
+  range: readonly (Fragment | undefined)[],
+): Sql<never, ShownRow> {
+  const { state, endpointId, requestId, messageId, target, orderKey, fromMs, toMs } = filter
+  const order_key = orderKey === undefined ? undefined : keyText(orderKey)
+  const equal = { state, endpoint_id: endpointId, request_id: requestId, message_id: messageId, target, order_key }
   const conditions = [
-    id === undefined ? undefined : sql`deliveries.id = ${id}`,
-    state === undefined ? undefined : sql`deliveries.state = ${state}`,
-    endpointId === undefined ? undefined : sql`deliveries.endpoint_id = ${endpointId}`,
-    requestId === undefined ? undefined : sql`deliveries.request_id = ${requestId}`,
-    messageId === undefined ? undefined : sql`deliveries.message_id = ${messageId}`,
-    target === undefined ? undefined : sql`deliveries.target = ${target}`,
-    orderKey === undefined ? undefined : sql`deliveries.order_key = ${keyText(orderKey)}`,
+    ...range,
+    ...Object.entries(equal).map(([column, value]) =>
+      value === undefined ? undefined : sql`deliveries.${raw(column)} = ${value}`,
+    ),
     fromMs === undefined ? undefined : sql`deliveries.accepted >= cast(${fromMs} as bigint)`,
     toMs === undefined ? undefined : sql`deliveries.accepted < cast(${toMs} as bigint)`,
-    before === undefined
-      ? undefined
-      : sql`deliveries.sequence < (select sequence from deliveries last where last.id = ${before})`,
   ].filter((condition) => condition !== undefined)
-  return sql`${SELECT_SHOWN} ${SHOWN_FROM} ${where(conditions)} order by deliveries.sequence desc limit ${limit}`
+  return sql`${SELECT_SHOWN} ${from} ${WITH_LANES} ${where(conditions)}
+    order by deliveries.sequence desc limit ${limit}`
 }

@@ -14,7 +14,7 @@ import {
   type VersionSummary,
 } from '../../core/stored-document.ts'
 import { type AuditEntry, addEntries } from './audit-store.ts'
-import { type Database, rowsStatement, step, type TransactionWork } from './database.ts'
+import { type Database, insertStatement, rowsStatement, step, type TransactionWork } from './database.ts'
 import { documentText, indexable, keyText, readDocument, type Tables } from './schema.ts'
 import { elements, LOCK_ROWS, type NoValues, named, nextStateSequence, raw, sql, textBytes } from './sql.ts'
 import { type StateRecord, stateRow } from './states.ts'
@@ -145,7 +145,7 @@ const REMOVE_CLAIMS = sql<Ids>`delete from endpoint_claims where endpoint_id in 
 const VACATE = sql<Ids>`update endpoints set name = '\\…' || id where id in ${IDS}`
 
 const COLUMNS = ['id', 'name', 'document'] as const
-const insert = rowsStatement(COLUMNS, (rows) => sql`insert into endpoints (id, name, document) ${rows}`)
+const insert = insertStatement('endpoints', COLUMNS)
 const replace = rowsStatement(
   COLUMNS,
   (rows) => sql`
@@ -153,10 +153,7 @@ const replace = rowsStatement(
     update endpoints set name = given.name, document = given.document
     from given where endpoints.id = given.id`,
 )
-const addClaims = rowsStatement(
-  ['key', 'endpoint_id'],
-  (rows) => sql`insert into endpoint_claims (key, endpoint_id) ${rows}`,
-)
+const addClaims = insertStatement('endpoint_claims', ['key', 'endpoint_id'])
 // SQLite needs the condition to distinguish `on conflict` from the constraint of a join.
 const keepState = rowsStatement(
   ['endpoint_id', 'lookup_status', 'network_error', 'state'],

@@ -3,16 +3,10 @@
  * instance at a time run it. The clock of the database decides what is due and which leases have expired. Rows are deleted
  * with their endpoint.
  */
-import type { Database } from './database.ts'
+import { leaseLost, type RunLease, type ScheduledRun } from '../../core/lease.ts'
+import { type Database, readClock, step, type TransactionWork } from './database.ts'
 import type { Tables } from './schema.ts'
-import { NOW, type NoValues, sql } from './sql.ts'
-
-/** A run that has started. Times are ISO 8601. */
-export type ScheduledRun = Readonly<{
-  /** When it was due; of one that was asked for, when that was. */
-  scheduledFor: string
-  startedAt: string
-}>
+import { differing, NOW, type NoValues, sql } from './sql.ts'
 
 /** `outcome`: that of its message, or `interrupted` if the instance ended before it, or lost its lease. */
 export type EndedRun = ScheduledRun & Readonly<{ outcome: string; messageId?: string; code?: string }>
@@ -55,7 +49,6 @@ const IS_OWN = sql`endpoint_id = :endpointId and owner = :owner and running = :r
 const SELECT = sql`select endpoint_id, version, timetable, due, owner, until, running, last, overruns, missed,
   ${NOW} as now, case when ${IS_LEASED} then 1 else 0 end as leased from schedules`
 
-const TIME = sql<NoValues, { now: number | string }>`select ${NOW} as now`
 const LIST = sql<NoValues, Row>`${SELECT} order by endpoint_id`
 const GET = sql<Readonly<{ endpointId: string }>, Row>`${SELECT} where endpoint_id = :endpointId`
 /** The document of an instance that has not seen a change yet is older, and replaces nothing. */
@@ -73,12 +66,12 @@ const IS_FREE = sql`endpoint_id = :endpointId and not (${IS_LEASED}) and running
 const IS_DUE = sql`timetable = :timetable and due = cast(:dueMs as bigint) and due <= ${NOW}`
 const COUNT_MISSED = sql`due = cast(:nextMs as bigint), missed = missed + cast(:skipped as integer)`
 const KEEP_INTERRUPTED = sql`last = case when cast(:interrupted as text) = '' then last else :interrupted end`
-type TakeValues = Owned & Readonly<{ before: string; interrupted: string; leaseMs: number }>
-type DueValues = Readonly<{ timetable: string; dueMs: number; nextMs: number; skipped: number }>
-const CLAIM = sql<TakeValues & DueValues>`
+type ReadValues = ReturnType<typeof readValues>
+type TakeValues = ReadValues & Owned & Readonly<{ leaseMs: number }>
+const CLAIM = sql<TakeValues & PassedRun>`
   update schedules set owner = :owner, running = :run, until = ${LEASE_END}, ${KEEP_INTERRUPTED}, ${COUNT_MISSED}
   where ${IS_FREE} and ${IS_DUE} returning endpoint_id`
-const SKIP = sql<DueValues & Readonly<{ endpointId: string; before: string; interrupted: string }>>`
+const SKIP = sql<ReadValues & PassedRun>`
   update schedules set running = '', until = 0, ${KEEP_INTERRUPTED}, ${COUNT_MISSED}
   where ${IS_FREE} and ${IS_DUE} returning endpoint_id`
 const TAKE = sql<TakeValues>`
@@ -87,27 +80,32 @@ const TAKE = sql<TakeValues>`
 const RENEW = sql<Owned & Readonly<{ leaseMs: number }>>`
   update schedules set until = ${LEASE_END} where ${IS_OWN} returning endpoint_id`
 /** A change of the timetable during the run has set another due time, which stays. */
-const END = sql<Owned & Readonly<{ last: string; dueMs: number; nextMs: number; skipped: number }>>`
+const END = sql<Owned & DueRun & Readonly<{ last: string }>>`
   update schedules set running = '', until = 0, last = :last,
     overruns = case when due = cast(:dueMs as bigint) then overruns + cast(:skipped as integer) else overruns end,
     due = case when due = cast(:dueMs as bigint) then cast(:nextMs as bigint) else due end
   where ${IS_OWN} returning endpoint_id`
-const GIVE_BACK = sql<Owned & Readonly<{ dueMs: number; nextMs: number }>>`
+const GIVE_BACK = sql<Owned & Omit<DueRun, 'skipped'>>`
   update schedules set running = '', until = 0,
     due = case when due = cast(:nextMs as bigint) then cast(:dueMs as bigint) else due end
   where ${IS_OWN} returning endpoint_id`
 
-/** What a claim changes beside the lease. */
-export type DueRun = Readonly<{
-  timetable: string
-  dueMs: number
-  /** When the schedule is due after this run. */
-  nextMs: number
-  /** How many times are skipped. */
-  skipped: number
-}>
+/** Locked: no other run can take the schedule before the transaction has ended. */
+const OWNER = sql<Readonly<{ endpointId: string }>, Pick<Owned, 'owner'> & Readonly<{ running: string }>>`
+  select owner, running from schedules where endpoint_id = :endpointId ${differing(sql``, sql`for share`)}`
 
-export type RunLease = Readonly<{ endpointId: string; owner: string; run: ScheduledRun }>
+/** Within a transaction of a run. Fails with SCHEDULE_LEASE_LOST if another one has the schedule, which may be deleted. */
+export function* assertLease(lease: RunLease): TransactionWork<void> {
+  const { endpointId, owner, run } = ownedValues(lease)
+  const [found] = yield* step(OWNER, { endpointId })
+  if (found !== undefined && (found.owner !== owner || found.running !== run)) throw leaseLost()
+}
+
+/** What follows when a due time is taken: when the schedule is due next, and how many times are skipped. */
+export type PassedRun = Readonly<{ nextMs: number; skipped: number }>
+
+/** The same of the schedule that is due at `dueMs`. */
+export type DueRun = PassedRun & Readonly<{ dueMs: number }>
 
 export type ScheduleStore = ReturnType<typeof compileScheduleStore>
 
@@ -116,7 +114,7 @@ export function compileScheduleStore(database: Database) {
   const has = (rows: readonly unknown[]): boolean => rows.length > 0
   return {
     /** The clock of the database, in milliseconds since the epoch. */
-    now: async (): Promise<number> => Number((await database.read(TIME, {}))[0]?.now),
+    now: () => readClock(database),
     list: async (): Promise<readonly StoredSchedule[]> => (await database.read(LIST, {})).map(scheduleFromRow),
     get: async (endpointId: string): Promise<StoredSchedule | undefined> =>
       (await database.read(GET, { endpointId })).map(scheduleFromRow)[0],
@@ -128,49 +126,25 @@ export function compileScheduleStore(database: Database) {
     /** Ends the schedule of an endpoint that has none since `version`. */
     remove: async (endpointId: string, version: number): Promise<boolean> =>
       has(await database.write(REMOVE, { endpointId, version })),
-    /** Starts the run of a due time, as `schedule` was read. Resolves to false unless the caller may run it now. */
-    claim: async (
-      { running, ...schedule }: StoredSchedule,
-      { run, owner }: Omit<RunLease, 'endpointId'>,
-      due: Omit<DueRun, 'timetable' | 'dueMs'>,
-      leaseMs: number,
-    ): Promise<boolean> =>
-      has(
-        await database.write(CLAIM, {
-          ...due,
-          ...ownedValues({ endpointId: schedule.endpointId, owner, run }),
-          ...beforeValues(running),
-          timetable: schedule.timetable,
-          dueMs: schedule.dueMs,
-          leaseMs,
-        }),
-      ),
+    /** Starts the run of a due time, of a schedule as it was read. Resolves to false unless the caller may run it now. */
+    claim: async (read: StoredSchedule, lease: RunLease, passed: PassedRun, leaseMs: number): Promise<boolean> =>
+      has(await database.write(CLAIM, { ...readValues(read), ...ownedValues(lease), ...passed, leaseMs })),
     /** Skips the due times up to `nextMs`. Resolves to false if the schedule is not as it was read. */
-    skip: async (
-      { endpointId, timetable, dueMs, running }: StoredSchedule,
-      due: Omit<DueRun, 'timetable' | 'dueMs'>,
-    ): Promise<boolean> =>
-      has(await database.write(SKIP, { endpointId, timetable, dueMs, ...beforeValues(running), ...due })),
+    skip: async (read: StoredSchedule, passed: PassedRun): Promise<boolean> =>
+      has(await database.write(SKIP, { ...readValues(read), ...passed })),
     /** Starts a run that was asked for. Resolves to false if another one is under way, or the schedule is gone. */
-    take: async (
-      { endpointId, running }: StoredSchedule,
-      { owner, run }: Omit<RunLease, 'endpointId'>,
-      leaseMs: number,
-    ) =>
-      has(
-        await database.write(TAKE, { ...ownedValues({ endpointId, owner, run }), ...beforeValues(running), leaseMs }),
-      ),
-    /** Resolves to false if the lease is lost. */
+    take: async (read: StoredSchedule, lease: RunLease, leaseMs: number): Promise<boolean> =>
+      has(await database.write(TAKE, { ...readValues(read), ...ownedValues(lease), leaseMs })),
     renew: async (lease: RunLease, leaseMs: number): Promise<boolean> =>
       has(await database.write(RENEW, { ...ownedValues(lease), leaseMs })),
     /**
      * Stores how a run ended. If the schedule is still due at `dueMs`, it is due at `nextMs` from now on. Resolves to false
      * if the lease is lost.
      */
-    end: async (lease: RunLease, last: EndedRun, due: Omit<DueRun, 'timetable'>): Promise<boolean> =>
+    end: async (lease: RunLease, last: EndedRun, due: DueRun): Promise<boolean> =>
       has(await database.write(END, { ...ownedValues(lease), ...due, last: JSON.stringify(last) })),
     /** Ends a claim whose run did not start: the schedule is due at `dueMs` again. */
-    giveBack: async (lease: RunLease, due: Pick<DueRun, 'dueMs' | 'nextMs'>): Promise<boolean> =>
+    giveBack: async (lease: RunLease, due: Omit<DueRun, 'skipped'>): Promise<boolean> =>
       has(await database.write(GIVE_BACK, { ...ownedValues(lease), ...due })),
   }
 }
@@ -178,10 +152,13 @@ export function compileScheduleStore(database: Database) {
 const ownedValues = ({ endpointId, owner, run }: RunLease): Owned => ({ endpointId, owner, run: JSON.stringify(run) })
 
 /** An expired run is fenced by its own text, and reported as interrupted. */
-function beforeValues(running: ScheduledRun | undefined) {
-  if (running === undefined) return { before: '', interrupted: '' }
-  return { before: JSON.stringify(running), interrupted: JSON.stringify(interrupted(running)) }
-}
+const readValues = ({ endpointId, timetable, dueMs, running }: StoredSchedule) => ({
+  endpointId,
+  timetable,
+  dueMs,
+  before: running === undefined ? '' : JSON.stringify(running),
+  interrupted: running === undefined ? '' : JSON.stringify(interrupted(running)),
+})
 
 /** What became of a run whose lease has expired. */
 export const interrupted = (run: ScheduledRun): EndedRun => ({ ...run, outcome: 'interrupted' })

@@ -1,6 +1,6 @@
 /** The report of a dry run: what each stage got and gave, the mapping, the calls, and the answer. */
 
-import type { NewDelivery } from '../../core/deliveries/delivery.ts'
+import { type NewDelivery, storedHeaders } from '../../core/deliveries/delivery.ts'
 import type { Failure } from '../../core/failure.ts'
 import { formatDuration } from '../../core/iso-time.ts'
 import type { JsonObject } from '../../core/json.ts'
@@ -14,7 +14,7 @@ import { hasStatus, parseStatusSet } from '../../language/status-set.ts'
 import { showTarget } from '../../outbound/targets.ts'
 import type { CannedServices, Sent } from './canned-services.ts'
 import { mappingReport, mappingView } from './mapping-report.ts'
-import { showDelivery, storedHeaders } from './shown-deliveries.ts'
+import { showDelivery } from './shown-deliveries.ts'
 import { BODY_LIMIT, type ReportValues, shownSafely } from './shown-values.ts'
 import { describeStages, type StageRecording } from './stage-report.ts'
 
@@ -160,11 +160,11 @@ type CoveragePoint = Readonly<{ kind: CoverageKind; path: string }>
 /** Of one document. `total`: how many points it has; `missed`: those that were not hit, in the order of the document. */
 export type Coverage = Readonly<{ total: number; missed: readonly CoveragePoint[] }>
 
-/** The coverage of the messages, one or several, that this observer saw and that made these calls. */
+/** The coverage of the messages, one or several, that this observer saw and that made these calls and deliveries. */
 export function measureMessageCoverage(
   { requests, inputTransforms }: Endpoint,
   { mapping, transforms }: Pick<StageRecording, 'mapping' | 'transforms'>,
-  { calls }: Pick<Trace, 'calls'>,
+  { calls, deliveries = [] }: Pick<Trace, 'calls' | 'deliveries'>,
 ): Coverage {
   const missed: CoveragePoint[] = []
   let total = 0
@@ -193,7 +193,8 @@ export function measureMessageCoverage(
     }
   }
   requests.response.forEach(({ id }, index) => {
-    const isMade = calls.some((call) => call.kind === 'response' && call.id === id)
+    const isSent = calls.some((call) => call.kind === 'response' && call.id === id)
+    const isMade = isSent || deliveries.some(({ requestId }) => requestId === id)
     count('response', documentPath('requests', 'response', index), isMade)
   })
   return { total, missed }

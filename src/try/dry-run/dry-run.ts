@@ -10,12 +10,13 @@ import { isId, NO_ID } from '../../core/id.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
 import { collectInto, isError, isWarning, type Lint, preventsActivation, toFaults } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
-import { HTTP } from '../../core/origin.ts'
+import { HTTP, type Origin } from '../../core/origin.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
 import { startTrace } from '../../core/tracing/trace.ts'
 import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
 import { checkDryRun, type DryRunRequest } from '../../document/checks/dry-run-request.ts'
+import { isScheduledAlone } from '../../document/doors.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { type CompiledEndpoint, compileDocument } from '../../endpoints/compiled-endpoint.ts'
 import { findClashes, type Registry } from '../../endpoints/endpoint-registry.ts'
@@ -128,12 +129,16 @@ async function run(
   const runs = request.endpoint === undefined ? !lints.some(preventsActivation) : lint.errors.length === 0
   if (!runs || request.run === false) return { report: { ran: false, lint } }
   const { endpoint } = compiled
-  const unknown = unknownRequests(request, endpoint)
+  const unknown = unknownParts(request, endpoint)
   if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
 
   const trace = startTrace()
   await setImmediate()
-  const completed = await intake.runDry(compiled, toIncoming(request, compiled, original?.incoming), trace)
+  const completed = await intake.runDry(
+    compiled,
+    toIncoming(request, compiled, Date.parse(now), original?.incoming),
+    trace,
+  )
   await setImmediate()
   const values = createReportValues(trace.secrets, request)
   const secretHeaders = secretHeaderNames(settings.redactHeaders ?? [])
@@ -188,33 +193,38 @@ function reportLints(lints: readonly Lint[], clashes: readonly Lint[]) {
 }
 
 /**
- * The message as it would arrive; a body without a type has the input type of the endpoint. `original`: a recorded message,
- * which has every part that is not given.
+ * The message as it would arrive; a body without a type has the input type of the endpoint. An endpoint with a schedule alone
+ * has runs alone, due now if the message does not say when. `original`: a recorded message, which has every part that is not
+ * given.
  */
 export function toIncoming(
   { message }: Pick<DryRunRequest, 'message'>,
   { endpoint }: CompiledEndpoint,
+  nowMs: number,
   original?: Incoming,
 ): Incoming {
-  const { body, contentType, headers = {}, query, urlParams } = message
-  const given = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  const { body, contentType, headers = {}, query, urlParams, timestamps } = message
+  const given = timestamps?.scheduledFor
+  const isRun = given !== undefined || (original === undefined && isScheduledAlone(endpoint))
+  const named = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   const before = original?.requestHeaders ?? {}
   const assumed =
     typeof body === 'string'
       ? (before['content-type'] ?? MEDIA_TYPES[endpoint.transformation.input ?? DEFAULT_FORMAT])
       : MEDIA_TYPES[DEFAULT_FORMAT]
-  const type = contentType ?? given['content-type'] ?? assumed
+  const type = contentType ?? named['content-type'] ?? assumed
   return {
     origin: HTTP,
     ...original,
+    ...(isRun ? { origin: RUN, scheduledFor: new Date(given ?? nowMs).toISOString() } : {}),
     requestHeaders: {
       ...before,
-      ...given,
+      ...named,
       ...(body === undefined && contentType === undefined ? {} : { 'content-type': type }),
     },
     query: query ?? original?.query ?? {},
     urlParams: urlParams ?? original?.urlParams ?? {},
-    body: body === undefined ? original?.body : encodeBody(body),
+    body: isRun ? undefined : body === undefined ? original?.body : encodeBody(body),
   }
 }
 
@@ -250,9 +260,20 @@ async function readDocument(
 
 const invalid = (path: string, message: string) => failures.dryRunInvalid([{ path, message, severity: 'error' }])
 
-/** Canned answers that no request of the endpoint would get: they are mistakes. */
-function unknownRequests(request: DryRunRequest, { requests }: Endpoint): Lint[] {
+const RUN: Origin = { door: 'schedule' }
+
+/** Why the endpoint cannot get the message; undefined if it can. */
+export const refuseRun = ({ timestamps }: DryRunRequest['message'], { schedule }: Endpoint): string | undefined =>
+  timestamps?.scheduledFor === undefined || schedule !== undefined
+    ? undefined
+    : 'The endpoint has no "schedule", and so no runs; leave "timestamps" out.'
+
+/** Canned answers that no request of the endpoint would get, and runs that it does not have: they are mistakes. */
+function unknownParts(request: DryRunRequest, endpoint: Endpoint): Lint[] {
+  const { requests } = endpoint
   const lints: Lint[] = []
+  const refusal = refuseRun(request.message, endpoint)
+  if (refusal !== undefined) collectInto(lints, 'message').at('timestamps').error(refusal)
   const check = (group: 'lookups' | 'responses', known: readonly string[]) => {
     for (const id of Object.keys(request[group] ?? {}).filter((name) => !known.includes(name))) {
       const near = nearest(id, known)

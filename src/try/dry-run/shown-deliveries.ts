@@ -8,14 +8,6 @@ import { formatTarget, showTarget, targetNamed } from '../../outbound/targets.ts
 export function showDelivery({ request }: NewDelivery, shorten: (url: string) => string = (url) => url): JsonObject {
   const { to, method, url, query, key } = request
   const named = targetNamed(to.target)
-  const whole = query === undefined ? url : appendEncoded(url, query)
-  const target = formatTarget(named, to.address, whole)
+  const target = formatTarget(named, to.address, appendEncoded(url, query))
   return showTarget({ method: named.method ?? method, target }, shorten(target), key)
 }
-
-/** Lower-case names. */
-export const storedHeaders = ({ request, body }: NewDelivery): Record<string, string> => ({
-  ...request.headers,
-  ...request.values,
-  ...(body === undefined || request.contentType === undefined ? {} : { 'content-type': request.contentType }),
-})

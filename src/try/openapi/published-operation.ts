@@ -175,9 +175,11 @@ function describeAuth({ auth = {} }: Endpoint): DescribedAuth {
 /** In: a file of tests as stored. Its faults leave out what they concern. */
 export const parseExamples = (raw: Json): readonly PublishedExample[] => examplesIn(checkTestFile(raw).file)
 
-/** Those with `publish`, in their order; of several steps, the first. */
+/** Those with `publish`, in their order; of several steps, the first. A run of a schedule is no request that callers send. */
 export const examplesIn = ({ tests }: TestFile): readonly PublishedExample[] =>
-  tests.flatMap((test) => (test.publish === true && test.skip === undefined ? [exampleFrom(test)] : []))
+  tests.flatMap((test) => (test.publish === true && test.skip === undefined && !isRun(test) ? [exampleFrom(test)] : []))
+
+const isRun = ({ steps: [step] }: DocumentTest): boolean => step?.given.message.timestamps !== undefined
 
 function exampleFrom({ name, steps: [step] }: DocumentTest): PublishedExample {
   const body = step?.given.message.body

@@ -5,7 +5,7 @@ import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import { OUTCOMES } from '../../core/records/message-record.ts'
 import { json, list, object, text } from '../../core/schema.ts'
 import { checkSchema } from '../../document/checks/check-field.ts'
-import { checkQuery } from '../../document/checks/dry-run-request.ts'
+import { checkMessage } from '../../document/checks/dry-run-request.ts'
 import { isFileReference } from '../../document/file-references.ts'
 import { lintExpectation, newPatternRoom, type PatternRoom, parseOperator, parseTime } from './operators.ts'
 import {
@@ -23,22 +23,11 @@ import { TestFile as FileSchema } from './test-file-schema.ts'
 
 /** Parts of an expectation that may be an operator in place of these. */
 const EXPECTED_FAILURE = object({}, { error: json, code: json, status: json, stage: json, path: json, details: json })
-const EXPECTED_CALLS = list(
-  object(
-    { id: text },
-    {
-      kind: json,
-      item: json,
-      method: json,
-      url: json,
-      topic: json,
-      key: json,
-      orderKey: json,
-      headers: json,
-      body: json,
-    },
-  ),
-)
+const OF_REQUEST = { item: json, method: json, url: json, topic: json, key: json, headers: json, body: json }
+const EXPECTED = {
+  calls: list(object({ id: text }, { kind: json, ...OF_REQUEST })),
+  deliveries: list(object({ id: text }, { orderKey: json, ...OF_REQUEST })),
+}
 
 type CheckedTestFile = Readonly<{ file: TestFile; lints: readonly Lint[] }>
 
@@ -118,10 +107,8 @@ function lintStep({ given, expect }: JsonObject, lint: LintSink, room: PatternRo
 
 function lintGiven(given: JsonObject, lint: LintSink): void {
   const { message, lookups, responses, state, now } = given
-  if (isObject(message)) {
-    checkQuery(message.query, lint.at('message', 'query'))
-    refuseFile(message.body, lint.at('message', 'body'))
-  }
+  checkMessage(message, lint.at('message'))
+  if (isObject(message)) refuseFile(message.body, lint.at('message', 'body'))
   for (const [group, answers] of Object.entries({ lookups, responses })) {
     if (!isObject(answers)) continue
     for (const [id, answer] of Object.entries(answers)) {
@@ -139,7 +126,7 @@ function lintGiven(given: JsonObject, lint: LintSink): void {
 }
 
 function lintExpected(expect: JsonObject, lint: LintSink, room: PatternRoom): void {
-  const { outcome, answer, calls, failure, ...others } = expect
+  const { outcome, answer, failure, ...others } = expect
   if (typeof outcome === 'string' && !OUTCOMES.some((name) => name === outcome)) {
     const known = OUTCOMES.map((name) => `"${name}"`).join(', ')
     lint.at('outcome').error(`"${lint.at('outcome').path}" must be one of ${known}.`)
@@ -149,7 +136,7 @@ function lintExpected(expect: JsonObject, lint: LintSink, room: PatternRoom): vo
     for (const [name, value] of Object.entries(answer)) lintExpectation(value, lint.at('answer', name), room)
   }
   if (failure !== undefined) lintFailure(failure, lint.at('failure'), room)
-  if (calls !== undefined) lintCalls(calls, lint.at('calls'), room)
+  for (const name of ['calls', 'deliveries'] as const) lintCalls(name, others[name], lint.at(name), room)
   refuseFile(others.mapped, lint.at('mapped'))
   for (const name of ['outcome', 'transforms', 'mapped', 'state']) {
     const value = expect[name]
@@ -164,10 +151,11 @@ function lintFailure(failure: Json, lint: LintSink, room: PatternRoom): void {
   lintExpectation(failure, lint, room)
 }
 
-function lintCalls(calls: Json, lint: LintSink, room: PatternRoom): void {
+function lintCalls(name: keyof typeof EXPECTED, calls: Json | undefined, lint: LintSink, room: PatternRoom): void {
+  if (calls === undefined) return
   lintExpectation(calls, lint, room)
   if (parseOperator(calls) !== undefined) return
-  checkSchema(EXPECTED_CALLS, calls, lint)
+  checkSchema(EXPECTED[name], calls, lint)
   for (const [index, one] of asObjects(calls).entries()) refuseFile(one.body, lint.at(index, 'body'))
 }
 

@@ -43,6 +43,7 @@ export function expectationFromRecord(result: RecordedResult): WrittenExpectatio
     },
     ...expectedFailure(result, reconciler),
     ...expectedCalls(record, snapshot, reconciler),
+    ...expectedDeliveries(record, snapshot, reconciler),
   }
   return { expect, losses: reconciler.losses }
 }
@@ -50,7 +51,7 @@ export function expectationFromRecord(result: RecordedResult): WrittenExpectatio
 /** What a run did, as the `expect` of a test. In: `toSnapshot`; undefined if there is none. */
 export function expectationFromRun(snapshot: JsonObject | undefined): JsonObject {
   if (snapshot === undefined) return { todo: true }
-  const { outcome, answer, failure, calls } = snapshot
+  const { outcome, answer, failure } = snapshot
   const { status, body } = isObject(answer) ? answer : {}
   const { code, stage, path } = isObject(failure) ? failure : {}
   return {
@@ -59,8 +60,17 @@ export function expectationFromRun(snapshot: JsonObject | undefined): JsonObject
     ...(code === undefined
       ? {}
       : { failure: { code, ...(stage === undefined ? {} : { stage }), ...(path === undefined ? {} : { path }) } }),
-    calls: Array.isArray(calls) ? calls.filter(isObject).map(withoutHeaders) : [],
+    calls: madeIn(snapshot, 'calls').map(withoutHeaders),
+    ...deliveriesOfRun(snapshot),
   }
+}
+
+const madeIn = (snapshot: JsonObject, name: 'calls' | 'deliveries'): readonly JsonObject[] =>
+  [snapshot[name] ?? []].flat().filter(isObject)
+
+function deliveriesOfRun(snapshot: JsonObject): JsonObject {
+  const ran = madeIn(snapshot, 'deliveries')
+  return ran.length === 0 ? {} : { deliveries: ran.map(withoutHeaders) }
 }
 
 function expectedBody(
@@ -113,12 +123,27 @@ function expectedCalls(record: MessageRecord, snapshot: JsonObject | undefined, 
     return {}
   }
   const sent = record.calls.filter(({ fault }) => fault === undefined || !NOT_SENT.has(fault))
-  const ran = snapshot === undefined ? undefined : Array.isArray(snapshot.calls) ? snapshot.calls.filter(isObject) : []
+  const ran = snapshot && madeIn(snapshot, 'calls')
   if (ran !== undefined && isSameCalls(sent, ran)) {
     return ran.length === 0 && record.calls.length === 0 ? { calls: [] } : { calls: ran.map(withoutHeaders) }
   }
   if (ran !== undefined) reconciler.lose('calls', 'A run with what was recorded makes other calls.')
   return { calls: sent.map(recordedCall) }
+}
+
+/** A record has the requests that were stored, and no more of them. */
+function expectedDeliveries(
+  { deliveries = [] }: MessageRecord,
+  snapshot: JsonObject | undefined,
+  reconciler: Reconciler,
+): JsonObject {
+  const stored = deliveries.map(({ request, item }) => ({ id: request, ...(item === undefined ? {} : { item }) }))
+  const ran =
+    snapshot && madeIn(snapshot, 'deliveries').map(({ id, item = null }) => JSON.stringify([id ?? null, item]))
+  if (ran?.join() === stored.map(({ id, item }) => JSON.stringify([id, item ?? null])).join())
+    return deliveriesOfRun(snapshot ?? {})
+  if (ran !== undefined) reconciler.lose('deliveries', 'A run with what was recorded stores other deliveries.')
+  return stored.length === 0 ? {} : { deliveries: stored }
 }
 
 const withoutHeaders = ({ headers: _headers, body, ...call }: JsonObject): JsonObject => ({
@@ -186,6 +211,7 @@ function createReconciler({ record, document, snapshot }: ReconcilerOptions): Re
   const usesChance = /\$(?:random|shuffle)\b/.test(text)
   const usesTime = /\$(?:now|millis|fromMillis|toMillis)\b|timestamps/.test(text)
   const startMs = Date.parse(record.startedAt)
+  const ids = [record.id, ...(record.deliveries ?? []).map(({ id }) => id)]
   const losses: NotReproduced[] = []
 
   const lose = (path: string, reason: string): void => {
@@ -200,7 +226,7 @@ function createReconciler({ record, document, snapshot }: ReconcilerOptions): Re
   /** Whether the value of the run is as good; the reason if people should know. */
   function explain(recorded: Json, ran: Json): boolean | string {
     if (typeof recorded === 'string' && typeof ran === 'string') {
-      if (recorded.replaceAll(record.id, NO_ID) === ran) return true
+      if (ids.reduce((text, id) => text.replaceAll(id, NO_ID), recorded) === ran) return true
       if (ran.includes(REDACTED)) return 'A credential is part of it; the test expects what a run without it answered.'
       if (recorded.includes(MASK)) return 'A part of it was redacted; the test expects what a run answered.'
     }

@@ -32,7 +32,8 @@ export function testInputFromLogEntry({ record, incoming, exchanges }: RecordedM
   if (incoming.body !== undefined && body === undefined && incoming.body.byteLength > 0) {
     losses.push({ path: 'message.body', reason: NO_TEXT })
   }
-  if (incoming.origin.door !== HTTP.door) {
+  const { scheduledFor } = incoming
+  if (incoming.origin.door !== HTTP.door && scheduledFor === undefined) {
     losses.push({
       path: 'message',
       reason: `The message is ${DOORS[incoming.origin.door].messages}; the test sends it as a request.`,
@@ -57,6 +58,7 @@ export function testInputFromLogEntry({ record, incoming, exchanges }: RecordedM
       ...present('headers', masked('headers', headers)),
       ...present('query', masked('query', incoming.query ?? {})),
       ...present('urlParams', incoming.urlParams ?? {}),
+      ...present('timestamps', scheduledFor === undefined ? undefined : { scheduledFor }),
     },
     ...present('lookups', group('lookup')),
     ...present('responses', group('response')),

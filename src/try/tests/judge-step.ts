@@ -33,7 +33,7 @@ export function judge(
 
 function findMismatches(
   expect: TestStep['expect'],
-  { outcome, answer, calls, failure, transforms, mapped, state }: Observed,
+  { outcome, answer, calls, deliveries, failure, transforms, mapped, state }: Observed,
   ignore: readonly string[],
 ): readonly Mismatch[] {
   const matcher = createMatcher()
@@ -47,7 +47,8 @@ function findMismatches(
       ? []
       : headerMismatches(headers, answer.headers, { pointer: '/expect/answer/headers' }, matcher)),
     ...(body === undefined ? [] : bodyMismatches(body, answer.body, ignore, matcher)),
-    ...(expect.calls === undefined ? [] : callMismatches(expect.calls, calls, '/expect/calls', matcher)),
+    ...callMismatches('calls', expect.calls, calls, matcher),
+    ...callMismatches('deliveries', expect.deliveries, deliveries, matcher),
     ...memberMismatches('failure', expect.failure, failure, matcher),
     ...memberMismatches('transforms', expect.transforms, transforms, matcher),
     ...compare('mapped', expect.mapped, mapped),

@@ -1,7 +1,7 @@
 /** What the message of a test did, in the form in which it is compared and kept as a snapshot. */
 
 import { createHash } from 'node:crypto'
-import type { NewDelivery } from '../../core/deliveries/delivery.ts'
+import { type NewDelivery, storedHeaders } from '../../core/deliveries/delivery.ts'
 import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { isSecretName, REDACTED } from '../../core/secrets/secrets.ts'
@@ -13,7 +13,7 @@ import { parseMediaType } from '../../formats/media-type.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import { showTarget } from '../../outbound/targets.ts'
 import { describeFailure } from '../dry-run/dry-run-report.ts'
-import { showDelivery, storedHeaders } from '../dry-run/shown-deliveries.ts'
+import { showDelivery } from '../dry-run/shown-deliveries.ts'
 import type { RunningStep } from './given-services.ts'
 import type { Matcher, MatchLocation } from './match.ts'
 import { parseOperator } from './operators.ts'
@@ -23,8 +23,8 @@ import type { Mismatch } from './test-file.ts'
 type ObservedBody = Readonly<{ value: Json | undefined; text: string | undefined }>
 
 type ObservedCall = Readonly<{
-  /** delivery: it would have been stored. */
-  kind: CallSpan['kind'] | 'delivery'
+  /** Undefined of a request that would have been stored. */
+  kind: CallSpan['kind'] | undefined
   id: string
   item: number | undefined
   /** `method` and `url`, or `topic` and `key`. */
@@ -41,6 +41,8 @@ export type Observed = Readonly<{
   answer: Readonly<{ status: number; headers: Readonly<Record<string, Json>>; body: ObservedBody }>
   /** Those that were sent, in the order in which they started. */
   calls: readonly ObservedCall[]
+  /** Those that would have been stored, in the order in which they were made. */
+  deliveries: readonly ObservedCall[]
   failure: JsonObject | undefined
   /** Undefined if the message did not come so far. */
   transforms: JsonObject | undefined
@@ -60,10 +62,8 @@ export function observe(completed: CompletedMessage, step: RunningStep): Observe
   return {
     outcome,
     answer: { status: answer.status, headers, body: readBody(answer.body, headers['content-type'], endpoint) },
-    calls: [
-      ...step.trace.calls.flatMap((call) => observeCall(call, step.sent(call), endpoint)),
-      ...(step.trace.deliveries ?? []).map((delivery) => observeDelivery(delivery, endpoint)),
-    ],
+    calls: step.trace.calls.flatMap((call) => observeCall(call, step.sent(call), endpoint)),
+    deliveries: (step.trace.deliveries ?? []).map((delivery) => observeDelivery(delivery, endpoint)),
     failure: failure && describeFailure(failure),
     transforms: isObject(transforms) ? transforms : undefined,
     mapped: responseBody,
@@ -95,7 +95,7 @@ function observeDelivery(delivery: NewDelivery, endpoint: FormatOptions | undefi
   const { requestId, item, orderKey, body } = delivery
   const headers = storedHeaders(delivery)
   return {
-    kind: 'delivery',
+    kind: undefined,
     id: requestId,
     item,
     target: showDelivery(delivery),
@@ -124,9 +124,9 @@ export function readBody(
   }
 }
 
-/** As an expectation of `calls` sees a call. */
+/** As an expectation of `calls` or `deliveries` sees one of them. */
 const asJson = ({ kind, id, item, target, headers, body, orderKey }: ObservedCall): JsonObject => ({
-  kind,
+  ...(kind === undefined ? {} : { kind }),
   id,
   ...(item === undefined ? {} : { item }),
   ...target,
@@ -140,19 +140,21 @@ const asJson = ({ kind, id, item, target, headers, body, orderKey }: ObservedCal
  * digests, so that a change of one is seen.
  */
 export function toSnapshot(observed: Observed): JsonObject {
-  const { outcome, answer, calls, failure, state } = observed
+  const { outcome, answer, calls, deliveries, failure, state } = observed
   const { status, headers, body } = answer
   const { error: _sentence, ...shown } = failure ?? {}
   return {
     outcome,
     answer: { status, headers: withDigests(headers), ...(body.value === undefined ? {} : { body: body.value }) },
-    ...(calls.length === 0
-      ? {}
-      : { calls: calls.map((call) => asJson({ ...call, headers: withDigests(call.headers) })) }),
+    ...snapshotOf('calls', calls),
+    ...snapshotOf('deliveries', deliveries),
     ...(failure === undefined ? {} : { failure: shown }),
     ...(state === undefined ? {} : { state }),
   }
 }
+
+const snapshotOf = (name: 'calls' | 'deliveries', all: readonly ObservedCall[]): JsonObject =>
+  all.length === 0 ? {} : { [name]: all.map((one) => asJson({ ...one, headers: withDigests(one.headers) })) }
 
 const withDigests = (headers: Readonly<Record<string, Json>>): JsonObject =>
   Object.fromEntries(
@@ -171,15 +173,18 @@ export function changeObserved(observed: Observed, change: (text: string) => str
   const changed = <T extends Json | undefined>(value: T): T =>
     (value === undefined ? value : changeTexts(value, change)) as T
   const body = ({ value, text }: ObservedBody): ObservedBody => ({ value: changed(value), text: changed(text) })
+  const call = (one: ObservedCall): ObservedCall => ({
+    ...one,
+    target: changed(one.target),
+    headers: changed(one.headers),
+    body: body(one.body),
+    ...(one.orderKey === undefined ? {} : { orderKey: change(one.orderKey) }),
+  })
   return {
     ...observed,
     answer: { ...observed.answer, headers: changed(observed.answer.headers), body: body(observed.answer.body) },
-    calls: observed.calls.map((call) => ({
-      ...call,
-      target: changed(call.target),
-      headers: changed(call.headers),
-      body: body(call.body),
-    })),
+    calls: observed.calls.map(call),
+    deliveries: observed.deliveries.map(call),
     failure: changed(observed.failure),
     transforms: changed(observed.transforms),
     mapped: changed(observed.mapped),
@@ -187,17 +192,22 @@ export function changeObserved(observed: Observed, change: (text: string) => str
   }
 }
 
+type Made = keyof typeof ONE
+const ONE = { calls: 'call', deliveries: 'delivery' } as const
+
 /**
- * A plain array holds all calls: the n-th expectation of an id is for the n-th call of that request, and the order among
+ * Of calls, or of deliveries in the same way. A plain array holds all calls: the n-th expectation of an id is for the n-th call of that request, and the order among
  * different requests does not count, since they are sent at once. An operator sees the array of all calls, in which objects
  * may have more members.
  */
 export function callMismatches(
-  expected: Json,
+  name: Made,
+  expected: Json | undefined,
   calls: readonly ObservedCall[],
-  pointer: string,
   matcher: Matcher,
 ): readonly Mismatch[] {
+  if (expected === undefined) return []
+  const pointer = `/expect/${name}`
   if (parseOperator(expected) !== undefined) {
     return matcher.mismatches(expected, calls.map(asJson), { pointer, isPartial: true })
   }
@@ -207,9 +217,9 @@ export function callMismatches(
     const place = { pointer: `${pointer}/${index}` }
     const at = left.findIndex(({ kind, id }) => id === wanted.id && (wanted.kind === undefined || wanted.kind === kind))
     const [call] = at === -1 ? [] : left.splice(at, 1)
-    return call === undefined ? [notMade(wanted, calls, place)] : oneMismatches(wanted, call, place, matcher)
+    return call === undefined ? [notMade(name, wanted, calls, place)] : oneMismatches(wanted, call, place, matcher)
   })
-  return [...mismatches, ...left.map((call) => notExpected(call, pointer))]
+  return [...mismatches, ...left.map((call) => notExpected(name, call, pointer))]
 }
 
 function oneMismatches(
@@ -240,20 +250,20 @@ export function headerMismatches(
   )
 }
 
-function notMade(wanted: JsonObject, calls: readonly ObservedCall[], { pointer }: MatchLocation): Mismatch {
+function notMade(name: Made, wanted: JsonObject, calls: readonly ObservedCall[], { pointer }: MatchLocation): Mismatch {
   const ids = [...new Set(calls.map(({ id }) => id))]
   const id = String(wanted.id)
-  const made = ids.length === 0 ? 'no call' : `calls of ${ids.join(', ')}`
-  const more = calls.some((call) => call.id === id) ? `no more calls of "${id}"` : `no call of "${id}"`
+  const made = ids.length === 0 ? `no ${ONE[name]}` : `${name} of ${ids.join(', ')}`
+  const more = calls.some((call) => call.id === id) ? `no more ${name} of "${id}"` : `no ${ONE[name]} of "${id}"`
   const hint = ids.includes(id) ? '.' : didYouMean(id, ids)
   return { path: pointer, expected: wanted, message: `The message made ${more}; it made ${made}${hint}` }
 }
 
-function notExpected({ kind, id, item, target, body }: ObservedCall, pointer: string): Mismatch {
-  const actual = { kind, id, ...(item === undefined ? {} : { item }), ...target }
+function notExpected(name: Made, call: ObservedCall, pointer: string): Mismatch {
+  const { headers: _headers, ...actual } = asJson(call)
   return {
     path: pointer,
-    actual: body.value === undefined ? actual : { ...actual, body: body.value },
-    message: `The message made a call of "${id}" that is not expected; "$contains" allows further calls.`,
+    actual,
+    message: `The message made a ${ONE[name]} of "${call.id}" that is not expected; "$contains" allows further ${name}.`,
   }
 }

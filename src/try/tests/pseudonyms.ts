@@ -39,10 +39,12 @@ export async function pseudonymise(
 
 /** What two runs have in common that differ in values only. */
 function describeEnding(snapshot: JsonObject | undefined): string {
-  const { outcome, answer, calls, failure } = snapshot ?? {}
+  const { outcome, answer, calls, deliveries, failure } = snapshot ?? {}
   const { status, body = null } = isObject(answer) ? answer : {}
   const { code, stage, path } = isObject(failure) ? failure : {}
-  const ids = Array.isArray(calls) ? calls.map((call) => (isObject(call) ? [call.id, call.item] : [])) : []
+  const ids = [calls, deliveries].map((made) =>
+    Array.isArray(made) ? made.map((one) => (isObject(one) ? [one.id, one.item] : [])) : [],
+  )
   return JSON.stringify([outcome, status, code, stage, path, ids, toForm(body)])
 }
 
@@ -68,8 +70,10 @@ function pseudonymousGiven(given: JsonObject, { value, shiftMs }: Pseudonyms, do
       }
       if (name === 'headers')
         return changeMembers(part, (text, header) => (OF_EXCHANGE.test(header) ? text : value(text)))
+      if (name === 'timestamps') return changeMembers(part, shifted)
       return name === 'body' || name === 'query' || name === 'urlParams' ? value(part) : part
     })
+  const shifted = (at: Json) => new Date(Date.parse(String(at)) + shiftMs).toISOString()
   const answers = (all: Json): Json =>
     changeMembers(all, (answer) => (Array.isArray(answer) ? answer.map((one) => exchange(one)) : exchange(answer)))
   const { message = {}, lookups, responses, now } = given
@@ -77,7 +81,7 @@ function pseudonymousGiven(given: JsonObject, { value, shiftMs }: Pseudonyms, do
     message: exchange(message, inputCodec(document)),
     ...(lookups === undefined ? {} : { lookups: answers(lookups) }),
     ...(responses === undefined ? {} : { responses: answers(responses) }),
-    now: new Date(Date.parse(String(now)) + shiftMs).toISOString(),
+    now: shifted(now ?? null),
   }
 }
 

@@ -1,6 +1,7 @@
 /** Runs the tests of a document: the same compiler, intake and canned answers as a dry run, with time and chance fixed. */
 
 import { setImmediate } from 'node:timers/promises'
+import type { NewDelivery } from '../../core/deliveries/delivery.ts'
 import { NO_ID } from '../../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { isError, type Lint } from '../../core/lint.ts'
@@ -11,7 +12,7 @@ import { type CompiledEndpoint, compileDocument } from '../../endpoints/compiled
 import { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import type { StateRecord } from '../../store/sql/states.ts'
-import { toIncoming } from '../dry-run/dry-run.ts'
+import { refuseRun, toIncoming } from '../dry-run/dry-run.ts'
 import { measureMessageCoverage, percentCovered } from '../dry-run/dry-run-report.ts'
 import { createStageRecording, type StageRecording } from '../dry-run/stage-report.ts'
 import { createGivenServices, type GivenServices } from './given-services.ts'
@@ -71,10 +72,10 @@ export function createTestRunner({ services, settings, logger, bounds }: TestRun
     const { lints, compiled } = await compileDocument(document, STAMP, observed, settings, {
       bounds: options.bounds ?? bounds,
     })
-    const calls: CallSpan[] = []
+    const made: Made = { calls: [], deliveries: [] }
     const ran = !lints.some(isError)
     const isLate = () => options.limitMs !== undefined && performance.now() - startMs > options.limitMs
-    const runner: Runner = { compiled, given, settings, logger, ignore: file.ignore, options, calls, isLate }
+    const runner: Runner = { compiled, given, settings, logger, ignore: file.ignore, options, made, isLate }
     const results: TestResult[] = []
     for (const test of ran ? file.tests : []) {
       results.push(await runTest(test, runner))
@@ -87,11 +88,13 @@ export function createTestRunner({ services, settings, logger, bounds }: TestRun
       skipped: count('skipped'),
       ms: msSince(startMs),
       tests: results,
-      ...(recording === undefined || !ran ? {} : { coverage: measureCoverage(compiled, recording, calls) }),
+      ...(recording === undefined || !ran ? {} : { coverage: measureCoverage(compiled, recording, made) }),
       lint: { errors: shown(lints, 'error'), warnings: shown(lints, 'warning') },
     }
   }
 }
+
+type Made = Readonly<{ calls: CallSpan[]; deliveries: NewDelivery[] }>
 
 type Runner = Readonly<{
   compiled: CompiledEndpoint
@@ -101,7 +104,7 @@ type Runner = Readonly<{
   ignore: readonly string[]
   options: RunTestsOptions
   /** Of all tests. */
-  calls: CallSpan[]
+  made: Made
   isLate(): boolean
 }>
 
@@ -143,12 +146,17 @@ async function runStep(
   step: TestStep,
   index: number,
   states: StateRecord[],
-  { compiled, given, settings, logger, ignore, options, calls }: Runner,
+  { compiled, given, settings, logger, ignore, options, made }: Runner,
 ): Promise<readonly Mismatch[]> {
+  const refusal = refuseRun(step.given.message, compiled.endpoint)
+  if (refusal !== undefined) return [{ path: '/given/message/timestamps', message: refusal }]
   const running = given.start({ given: step.given, seed: `${test.name}\n${index}`, states })
   const intake = intakeAt(step.given.nowMs, settings, logger)
-  const completed = await intake.runDry(compiled, toIncoming(step.given, compiled), running.trace)
-  if (options.coverage === true) calls.push(...running.trace.calls)
+  const completed = await intake.runDry(compiled, toIncoming(step.given, compiled, step.given.nowMs), running.trace)
+  if (options.coverage === true) {
+    made.calls.push(...running.trace.calls)
+    made.deliveries.push(...(running.trace.deliveries ?? []))
+  }
   const observed = observe(completed, running)
   const missing = missingAnswers(running)
   if (missing.length > 0) return missing
@@ -168,8 +176,8 @@ async function runStep(
     : mismatches
 }
 
-function measureCoverage({ endpoint }: CompiledEndpoint, recording: StageRecording, calls: readonly CallSpan[]) {
-  const coverage = measureMessageCoverage(endpoint, recording, { calls: [...calls] })
+function measureCoverage({ endpoint }: CompiledEndpoint, recording: StageRecording, made: Made) {
+  const coverage = measureMessageCoverage(endpoint, recording, made)
   return { ...coverage, percent: percentCovered(coverage) }
 }
 

@@ -40,6 +40,7 @@ const expect = object(
     outcome: anything,
     answer: object({}, { status: anything, headers: values, body: anything }),
     calls: anything,
+    deliveries: anything,
     failure: anything,
     transforms: values,
     mapped: anything,

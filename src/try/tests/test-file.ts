@@ -57,6 +57,8 @@ export type Expectation = Readonly<{
   answer?: Readonly<{ status?: Json; headers?: JsonObject; body?: Json }>
   /** All calls that the message makes, or an operator on the array of them. */
   calls?: Json
+  /** In the same way, all requests that it stores to be delivered. */
+  deliveries?: Json
   failure?: Json
   /** By name; transforms without an expectation are not checked. */
   transforms?: JsonObject

@@ -387,6 +387,8 @@ describeServices('a dry run', {}, (stage) => {
       ['message.bdy', { endpoint, message: { bdy: 1 } }],
       ['message.headers.a', { endpoint, message: { headers: { a: 1 } } }],
       ['message.query.a', { endpoint, message: { query: { a: [1] } } }],
+      ['message.timestamps.scheduledFor', { endpoint, message: { timestamps: { scheduledFor: 'now' } } }],
+      ['message.timestamps', { endpoint, message: { timestamps: { scheduledFor: '2026-01-01T00:00:00Z' } } }],
       ['message.urlParams.a', { endpoint, message: { urlParams: { a: 1 } } }],
       ['message.state', { endpoint, message: { state: 1 } }],
       ['lookups.a', { endpoint, lookups: { a: 'x' } }],

@@ -132,6 +132,7 @@ describeServices('health', {}, (stage) => {
       messagesInFlight: 0,
       consumers: [],
       mllpPorts: [],
+      deliveries: { pending: 0, delivered: 0, undeliverable: 0, cancelled: 0, bytes: 0 },
     })
     const { _id } = await stage.service.register({ endpoint: { pattern: '/counted' } })
     const endpoints = async () => (await admin(stage, '/health/ready')).json().endpoints

@@ -22,6 +22,12 @@ const TESTS: JsonObject = {
     },
     { name: 'inner', given: { message: { body: { name: 'Eve' } } }, expect: { outcome: 'done' } },
     {
+      name: 'a run, which no caller sends',
+      publish: true,
+      given: { message: { timestamps: { scheduledFor: '2026-01-01T02:30:00Z' } } },
+      expect: { answer: { status: 200, body: {} } },
+    },
+    {
       name: 'any greeting',
       publish: true,
       given: { message: { body: { name: 'Bob' } } },
@@ -29,6 +35,8 @@ const TESTS: JsonObject = {
     },
   ],
 }
+const GREETING = { ...DOCUMENT, schedule: { every: '366d' } }
+const NIGHTLY = { name: 'Nightly', schedule: { every: '366d' }, transformation: { output: 'JSON' } }
 const STATUS = { ...DOCUMENT, name: 'Status', endpoint: { pattern: '/status/:id', method: 'GET' } }
 
 const examplesIn = (media: Json | undefined): Json | undefined => (media as { examples?: Json } | undefined)?.examples
@@ -46,7 +54,12 @@ describe('crosswalk openapi', () => {
   })
 
   test('writes what the service gives for the same endpoints', async (context) => {
-    const folder = folderOf(context, { 'greeting.json': DOCUMENT, 'greeting.tests.json': TESTS, 'status.json': STATUS })
+    const folder = folderOf(context, {
+      'greeting.json': GREETING,
+      'greeting.tests.json': TESTS,
+      'nightly.json': NIGHTLY,
+      'status.json': STATUS,
+    })
     const output = join(folder, 'written.json')
     const { code, stdout, stderr } = await run([folder], { output })
     assert.deepEqual({ code, stdout, stderr }, { code: 0, stdout: '', stderr: '2 endpoints\n' })
@@ -55,8 +68,9 @@ describe('crosswalk openapi', () => {
 
     const service = await startService()
     context.after(() => service.stop())
-    const { _id } = await service.register(DOCUMENT)
+    const { _id } = await service.register(GREETING)
     await service.register(STATUS)
+    await service.register(NIGHTLY)
     const stored = await service.fetch(`/endpoints/${_id}/tests`, json('PUT', TESTS))
     assert.equal(stored.status, 200, stored.text)
     assert.deepEqual((await service.fetch('/endpoints/openapi.json')).json(), written)

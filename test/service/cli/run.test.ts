@@ -41,6 +41,12 @@ const files = (url: string, name: string) => ({
     requests: { response: [{ id: 'target', config: { method: 'POST', url } }] },
     inputMapping: { 'requestBody.name': 'name' },
   },
+  'nightly.json': {
+    name: 'Nightly',
+    schedule: { cron: '30 2 * * *' },
+    transformation: { output: 'JSON' },
+    inputMapping: { 'timestamps.scheduledFor': 'due' },
+  },
   'xml.json': {
     name: 'Xml',
     endpoint: { pattern: '/xml' },
@@ -70,6 +76,23 @@ const ADA = { input: 'input.json' }
 const ANSWERED = { ...ADA, lookup: ['patient=patient.json'] }
 
 const CASES: readonly Case[] = [
+  ['runs a schedule', 'nightly.json', {}, 0, /^\{"due":"\d{4}-\d\d-\d\dT[\d:.]+Z"\}\n$/, /^$/],
+  [
+    'runs a schedule as it was due at a time',
+    'nightly.json',
+    { scheduledFor: '2026-03-01T02:30:00Z' },
+    0,
+    '{"due":"2026-03-01T02:30:00.000Z"}\n',
+    /^$/,
+  ],
+  [
+    'refuses a time that is none',
+    'nightly.json',
+    { scheduledFor: 'yesterday' },
+    3,
+    '',
+    /message\.timestamps\.scheduledFor: .*a time of the calendar/,
+  ],
   [
     'prints the answer',
     'greet.json',

@@ -146,6 +146,15 @@ describeStores(
       assert.deepEqual([after?.attempts, after?.lastAttempts.length], [MAX_KEPT_ATTEMPTS + 1, MAX_KEPT_ATTEMPTS])
     })
 
+    it('do not fill the store beyond its room although many are accepted at once', async () => {
+      await accept([deliveryOf(1)])
+      const size = (await store().get(idOf(1)))?.bytes ?? 0
+      const results = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => accept([deliveryOf(2 + index)], 4 * size)),
+      )
+      assert.deepEqual(results.toSorted(), [...Array(3).fill('accepted'), ...Array(5).fill('full')])
+    })
+
     it('are refused when the store is full, all of a message, until there is room', async () => {
       const size = JSON.stringify(deliveryOf(1).request).length + 12
       assert.equal(await accept([deliveryOf(1)], 2 * size), 'accepted')
@@ -233,7 +242,6 @@ describeStores(
       const accepted = Date.parse((await store().get(idOf(1)))?.acceptedAt ?? '')
       for (const [filter, found] of [
         [{}, [3, 2]],
-        [{ id: idOf(1) }, [1]],
         [{ state: 'pending', target: 'topic x' }, [2]],
         [{ state: 'delivered' }, []],
         [{ endpointId: idOf(1) }, [2, 1]],

@@ -1,8 +1,18 @@
 /** Schedules, the same over every store. */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import type { EndedRun, RunLease } from '../../../src/store/sql/schedule-store.ts'
-import { endpointOf, idOf, insertEndpoint, removeEndpoint } from '../../support/contracts/records.ts'
+import { Failure } from '../../../src/core/failure.ts'
+import type { RunLease } from '../../../src/core/lease.ts'
+import type { EndedRun } from '../../../src/store/sql/schedule-store.ts'
+import { deliveryOf } from '../../support/contracts/deliveries.ts'
+import {
+  EVERYTHING,
+  endpointOf,
+  idOf,
+  insertEndpoint,
+  removeEndpoint,
+  stateOf,
+} from '../../support/contracts/records.ts'
 import { describeStores, SHARED_SQLITE, STORES } from '../../support/contracts/stores.ts'
 import { until } from '../../support/until.ts'
 
@@ -68,6 +78,44 @@ describeStores(
       }
       await stage.reopen()
       assert.equal((await schedules().list()).length, stage.kind.durable ? 1 : 0)
+    })
+
+    it('take nothing from a run once another run has the schedule, not even what it stores at that moment', async () => {
+      await overdue()
+      const { deliveries, states } = stage.store
+      const accept = (mark: string, owner: RunLease, numbers: readonly number[]) =>
+        deliveries.accept(
+          numbers.map((number) => deliveryOf(number)),
+          1_000_000,
+          stateOf(mark, 200),
+          undefined,
+          owner,
+        )
+      const newest = async () => (await states.newest(endpointId, EVERYTHING))?.values
+      let refused = 0
+      for (let round = 1; round <= 30; round += 1) {
+        const [first, second] = [lease(`a${round}`), lease(`b${round}`)]
+        assert.equal(await schedules().take(await get(), first, -1_000), true)
+        const before = await get()
+        const numbers = round % 2 === 0 ? [] : [round]
+        const storing = accept(`a${round}`, first, numbers).catch((thrown: unknown) => thrown)
+        // It is taken before, while and after the first run stores.
+        for (let pause = 0; pause < round % 4; pause += 1) await new Promise(setImmediate)
+        assert.equal(await schedules().take(before, second, -1_000), true)
+        const atStart = [await newest(), (await deliveries.list({}, 100)).length]
+        const result = await storing
+        if (result !== 'accepted') {
+          refused += 1
+          assert.ok(result instanceof Failure && result.code === 'SCHEDULE_LEASE_LOST', String(result))
+          assert.notDeepEqual(await newest(), stateOf(`a${round}`, 200).values)
+        }
+        assert.deepEqual([await newest(), (await deliveries.list({}, 100)).length], atStart)
+      }
+      const late = accept('late', lease('a30'), [])
+      await assert.rejects(late, { code: 'SCHEDULE_LEASE_LOST' })
+      assert.ok(refused < 30)
+      await removeEndpoint(stage.store.endpoints, endpointOf(1).document)
+      assert.equal(await accept('deleted', lease('a30'), [99]), 'accepted')
     })
 
     it('are removed with their endpoint, or by a newer version without one', async () => {

@@ -7,9 +7,10 @@ import { json, type Service, startService, startUpstream, type Upstream } from '
 
 let service: Service
 let upstream: Upstream
+let lab: JsonObject[] = []
 before(async () => {
   service = await startService({ MESSAGE_LOG: 'all' })
-  upstream = await startUpstream(() => ({ ok: true }))
+  upstream = await startUpstream(() => ({ ok: true, ids: lab }))
 })
 after(async () => {
   await service.stop()
@@ -61,4 +62,39 @@ test('runs the message for its request alone, and takes the place of the old one
   )
   assert.equal(upstream.received.length, 1)
   assert.deepEqual((await found('request=copy')).length, 1)
+})
+
+test('makes one item of a poll anew from what its lookups answered then', async () => {
+  const { _id } = await service.register({
+    name: 'Poll',
+    endpoint: {},
+    schedule: { every: '1h' },
+    transformation: { output: 'JSON' },
+    requests: {
+      lookup: {
+        id: 'lab',
+        config: { url: `${upstream.url}/lab` },
+      },
+      response: {
+        id: 'sink',
+        forEach: { items: 'lookupRequests.lab.data.ids' },
+        config: { method: 'POST', url: AWAY },
+        delivery: { schedule: ['24h'] },
+      },
+    },
+  })
+  lab = [{ id: 'a' }, { id: 'b' }]
+  const headers = { 'content-type': 'application/json' }
+  const run = await call(service.adminUrl, 'POST', `/endpoints/${_id}/run`, { headers })
+  const [one] = await found(`message=${run.json().messageId}`)
+  lab = [{ id: 'c' }, { id: 'd' }]
+  const asked = upstream.received.length
+  const reply = await call(service.adminUrl, 'POST', `/deliveries/${one?.id}/retry`, {
+    headers,
+    body: JSON.stringify({ endpoint: 'now' }),
+  })
+  const { replay } = reply.json<{ replay: JsonObject }>()
+  assert.equal(replay.outcome, 'done', reply.text)
+  assert.equal((await found(`message=${replay.id}`)).length, 1)
+  assert.equal(upstream.received.length, asked)
 })

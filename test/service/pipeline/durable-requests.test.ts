@@ -240,7 +240,13 @@ describe('a message with durable requests', () => {
     assert.deepEqual(whole.accepted[0]?.state?.values.requestBody, { n: 5 })
     const full = compile({ ...responses(durable('a')), state }, { accept: async () => 'full' })
     await full.send({ n: 5 })
-    assert.deepEqual([whole.states, full.states], [[], []])
+    const failing = compile({
+      ...responses(durable('a')),
+      state,
+      answer: { status: { expression: '$fail(500, "No")' } },
+    })
+    assert.equal((await failing.send({ n: 5 })).status, 500)
+    assert.deepEqual([whole.states, full.states, failing.accepted, failing.states], [[], [], [], []])
   })
 })
 

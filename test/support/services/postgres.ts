@@ -10,8 +10,11 @@ import { type ServiceProcess, servicesRequired, startServiceProcess } from './se
 export const POSTGRES_URL = 'TEST_POSTGRES_URL'
 
 /** Why there is none to test with; undefined where there is one. Throws where the tests must not go without. */
-export function postgresMissing(): string | undefined {
-  if (process.env[POSTGRES_URL] || findBinaries(findUser()) !== undefined) return undefined
+export const postgresMissing = (): string | undefined => (process.env[POSTGRES_URL] ? undefined : clusterMissing())
+
+/** The same of one that a test starts for itself. */
+export function clusterMissing(): string | undefined {
+  if (findBinaries(findUser()) !== undefined) return undefined
   const reason = `no PostgreSQL to test with: set ${POSTGRES_URL}, or run npm ci with its optional packages`
   if (servicesRequired()) throw new Error(reason)
   return reason

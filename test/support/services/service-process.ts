@@ -7,7 +7,12 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 
-export type ServiceProcess = Readonly<{ url: string; stop(): Promise<void> }>
+export type ServiceProcess = Readonly<{
+  url: string
+  /** Resolves when the program has done it; each program says what it can do. */
+  ask(command: string): Promise<void>
+  stop(): Promise<void>
+}>
 
 /**
  * Starts a program beside this module. It prints `{ "url": … }` when it serves, then waits for the end of its input.
@@ -24,7 +29,7 @@ export async function startServiceProcess(program: string, env: Record<string, s
   const ended = once(child, 'exit')
   const lines = createInterface({ input: child.stdout })
   const url = await new Promise<string>((resolve, reject) => {
-    lines.on('line', (line) => resolve((JSON.parse(line) as { url: string }).url))
+    lines.once('line', (line) => resolve((JSON.parse(line) as { url: string }).url))
     lines.on('close', () => reject(new Error(`${program} ended before it served.`)))
     child.on('error', reject)
   })
@@ -32,6 +37,12 @@ export async function startServiceProcess(program: string, env: Record<string, s
   for (const stream of [child.stdin, child.stdout]) (stream as unknown as { unref(): void }).unref()
   return {
     url,
+    ask: async (command) => {
+      const answered = once(lines, 'line')
+      child.stdin.write(`${command}\n`)
+      const ends = ended.then(() => Promise.reject(new Error(`${program} ended at ${command}.`)))
+      await Promise.race([answered, ends])
+    },
     stop: async () => {
       child.ref()
       child.stdin.end()
@@ -40,10 +51,12 @@ export async function startServiceProcess(program: string, env: Record<string, s
   }
 }
 
-/** Resolves when the process that started this program closes its standard input, or is gone. */
-export async function untilStopped(): Promise<void> {
-  process.stdin.resume()
-  await once(process.stdin, 'end')
+/** Does what the process that started this program asks for, until it closes the standard input, or is gone. */
+export async function untilStopped(commands: Readonly<Record<string, () => Promise<void> | void>> = {}): Promise<void> {
+  for await (const line of createInterface({ input: process.stdin })) {
+    await commands[line]?.()
+    console.log(line)
+  }
 }
 
 /** Whether a service that cannot be had fails the tests, rather than leaving some out. */

@@ -11,8 +11,8 @@ export type TcpProxy = Readonly<{
   stall(): void
   /** By which the server knows the connections of now: their ports on this side of it. */
   ports(): number[]
-  /** Stalls when a client sends this, before it is passed on. */
-  stallAt(text: string): void
+  /** Stalls when a client sends this, before it is passed on; resolves then. */
+  stallAt(text: string): Promise<void>
   /** Lets everything through again; connections that hung stay dead, without knowing. */
   heal(): Promise<void>
   stop(): Promise<void>
@@ -29,6 +29,7 @@ export async function startTcpProxy(target: string, { only = '' }: TcpProxyOptio
   const farSockets = new Set<Socket>()
   let stalled = false
   let stallText: string | undefined
+  let noteStalled: (() => void) | undefined
   /** Counts breaks: a connection of before one never works again. */
   let breaks = 0
   let port = 0
@@ -51,6 +52,7 @@ export async function startTcpProxy(target: string, { only = '' }: TcpProxyOptio
     stalled = true
     stallText = undefined
     breaks += 1
+    noteStalled?.()
   }
   const pass = (from: Socket, to: Socket, passes: () => boolean) => {
     sockets.add(from)
@@ -87,6 +89,9 @@ export async function startTcpProxy(target: string, { only = '' }: TcpProxyOptio
     stall,
     stallAt: (text) => {
       stallText = text
+      return new Promise((resolve) => {
+        noteStalled = resolve
+      })
     },
     heal: async () => {
       if (stalled) breaks += 1

@@ -34,7 +34,7 @@ export async function clockedPostgres(test: TestContext, startMs: number): Promi
   const name = new URL(database.url).pathname.slice(1)
   await database.query(`create schema clock; create table clock.now (at timestamptz not null);
     insert into clock.now values (to_timestamp(${startMs / 1000}));
-    create function clock.clock_timestamp() returns timestamptz language sql as 'select at from clock.now';
+    create function clock.clock_timestamp() returns timestamptz language sql stable as 'select at from clock.now';
     alter database ${name} set search_path = public, clock, pg_catalog`)
   return {
     open: async () => {

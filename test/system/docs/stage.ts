@@ -7,23 +7,27 @@ import type { ServerResponse } from 'node:http'
 import { isDeepStrictEqual } from 'node:util'
 import type { Json } from '../../../src/core/json.ts'
 import { type Received, type Reply, startService, startUpstream } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
 import type { Exchange, Message } from './exchange.ts'
 
 export type Stage = Readonly<{
-  /** Sends a request of the page; `calls` are those that the service must make then, in any order, and no others. */
+  /** Sends a request of the page; `calls` are those that the service must make then or soon after, in any order, and no others. */
   send(request: Message, calls?: readonly Exchange[]): Promise<Reply>
   /** Compares an answer of the page with the one that came, and learns the ids and ETags of this run from it. */
   compare(expected: Message, reply: Reply): void
   stop(): Promise<void>
 }>
 
+/** Longer than the second attempt of a delivery waits. */
+const CALLS_MS = 15_000
 const ORIGIN = /http:\/\/127\.0\.0\.1:80\d\d/g
 /** What differs from run to run: ids, times and durations, sizes, ETags, the version. */
 const ID = /\b[0-9a-f]{24}\b/g
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g
 const DURATION = /("(?:milliseconds|ms|startMs|p50|p95|p99)": ?)[\d.]+/g
+
 /** Of bodies with headers or addresses in them. */
-const SIZE = /("size": ?)\d+/g
+const SIZE = /("(?:size|bytes)": ?)\d+/g
 const VERSION = /("version": ?)"\d+\.\d+\.\d+"/g
 /** The key of a group of failures: it has the id of the endpoint in it. */
 const GROUP = /("group": ?")[\w-]+/g
@@ -67,6 +71,12 @@ export async function openStage(page: string, env: Record<string, string> = {}):
       const url = target.startsWith('/') ? `${service.url}${target}` : target
       const response = await fetch(url, body === undefined ? init : { ...init, body: inThisRun(body) })
       const text = onPage(await response.text())
+      // A delivery is sent behind the answer.
+      await until(
+        () => expected.length === 0 || surprises.length > 0,
+        (isSettled) => isSettled,
+        CALLS_MS,
+      ).catch(() => {})
       assert.deepEqual(surprises, [], 'calls that the page does not show')
       assert.deepEqual(
         expected.map(({ call }) => call.start),

@@ -154,6 +154,40 @@ describe('a transaction', () => {
     ])
   })
 
+  test('whose request is stored here has the same call; its answer is deliberate, and a test of it passes', async (context) => {
+    const send = { host: 'lab.test', port: '', path: '/orders', method: 'POST', body: '{"by":"me"}', timestamp: 1 }
+    const answer = { status: 201, headers: { 'content-type': 'application/json' }, body: '{"created":true}' }
+    const transaction = {
+      ...TRANSACTION,
+      response: { ...TRANSACTION.response, ...answer },
+      orchestrations: [
+        {
+          name: 'Endpoint Response Request: Orders: lab',
+          request: { ...send, headers: { 'content-type': 'application/json' } },
+          response: answer,
+        },
+      ],
+    }
+    const config = { method: 'POST', url: 'https://lab.test/orders' }
+    const document = {
+      ...DOCUMENT,
+      inputMapping: { 'query.by': 'by' },
+      requests: { response: [{ id: 'lab', config, delivery: {} }] },
+    }
+    const { replayed, results } = await replay(context, [transaction], [document])
+    const differences = results[0]?.differences ?? []
+    assert.deepEqual(new Set(differences.map(({ deliberate }) => deliberate)), new Set(['stored-requests']))
+    assert.ok(replayed[0]?.comparison.here.calls?.lab?.length === 1)
+    const [file = ''] = await saveTests(
+      freshFolder(context),
+      replayed.map((one) => ({ replayed: one, differences })),
+      runTests,
+    )
+    const { file: tests } = checkTestFile(JSON.parse(readFileSync(file, 'utf8')))
+    const report = await runTests(document, tests)
+    assert.equal(report.passed, 1, JSON.stringify(report.tests))
+  })
+
   test('that sent a credential in a URL is the same with a reference, and the credential is nowhere shown', async (context) => {
     const [lookup] = TRANSACTION.orchestrations
     const query = { ...TRANSACTION.request, querystring: 'by=me&token=canary' }

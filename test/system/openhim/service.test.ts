@@ -64,6 +64,8 @@ describe('a mediator', () => {
     assert.deepEqual(channelsIn(core), [])
     assert.match(await (await fetch(`${service.adminUrl}/metrics`)).text(), /^crosswalk_openhim_alive 1$/m)
 
+    // A schedule alone needs no channel.
+    await service.register({ name: 'Nightly', endpoint: {}, schedule: { every: '366d' } })
     const { _id, ...document } = await service.register({
       name: 'Patients',
       endpoint: { pattern: '/patients/:id', method: 'PUT' },

@@ -7,7 +7,8 @@ import { freshFolder, spawnService } from '../../support/spawned-service.ts'
 import { until } from '../../support/until.ts'
 
 const FOUND = Array.from({ length: 5 }, (_, page) => [`a${page}`, `b${page}`])
-const RARELY = { cron: '0 0 1 1 *' }
+/** A change of a schedule by the second. */
+const RARELY = { cron: '0 0 1 1 *', every: null }
 
 type Listed = Readonly<{ id: string; outcome: string }>
 
@@ -63,7 +64,8 @@ test('a replay sends the records of the recorded pages, whatever its source has 
     (messages) => messages.length > 0,
   )
   assert.ok(message)
-  await before.ask(`/endpoints/${_id}`, json('PATCH', { schedule: RARELY }))
+  const changed = await before.ask<JsonObject>(`/endpoints/${_id}`, json('PATCH', { schedule: RARELY }))
+  assert.deepEqual(changed.schedule, { cron: RARELY.cron }, JSON.stringify(changed))
   await before.stop()
 
   pages = [['other']]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import type { ClaimedDelivery } from '../../../src/core/deliveries/delivery.ts'
 import type { AttemptResult } from '../../../src/deliveries/next-step.ts'
-import { DeliverySender } from '../../../src/deliveries/sender.ts'
+import { DeliverySender, type SenderOptions } from '../../../src/deliveries/sender.ts'
 import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import { deliveryRequest } from '../../support/deliveries/claimed-delivery.ts'
 import { type ManualTimers, manualTimers } from '../../support/deliveries/manual-timers.ts'
@@ -25,7 +25,7 @@ class Bench {
   most = 0
   #underWay = 0
 
-  sender(send: Send, owner = 'one', concurrency = 8): DeliverySender {
+  sender(send: Send, owner = 'one', concurrency = 8, changes: Partial<SenderOptions> = {}): DeliverySender {
     const sender = new DeliverySender({
       store: this.store,
       attempt: async (claimed) => {
@@ -42,6 +42,7 @@ class Bench {
       logger: { ...silent, warn: (_, message) => void this.lines.push(message) },
       random: () => 0,
       timers: this.timers,
+      ...changes,
     })
     sender.start()
     return sender
@@ -91,6 +92,24 @@ test('a target that does not answer holds up no other, and gets no more than its
   assert.equal(bench.store.inState('delivered'), 20)
 })
 
+test('looks that hold up the thread take at most a tenth of it', async () => {
+  const bench = new Bench()
+  bench.addMany(1_000)
+  let [looks, heldUpMs] = [0, 0]
+  const { store, timers } = bench
+  const slow: SenderOptions['store'] = {
+    ...store,
+    dueTargets: (limit) => {
+      looks += 1
+      heldUpMs += 5
+      return store.dueTargets(limit)
+    },
+  }
+  bench.sender(() => DELIVERED, 'one', 8, { store: slow, timers: { ...timers, now: () => timers.now() + heldUpMs } })
+  await timers.pass(1_000)
+  assert.ok(looks > 10 && heldUpMs <= 105, `${looks} looks`)
+})
+
 test('no more are under way to a target than the setting allows', async () => {
   const bench = new Bench()
   bench.addMany(200)
@@ -107,6 +126,24 @@ test('no more are under way to a target than the setting allows', async () => {
   resolve()
   await bench.timers.pass(5_000)
   assert.equal(bench.store.inState('delivered'), 200)
+})
+
+test('a target that stops answering holds up no other, however many may be under way to it', async () => {
+  const bench = new Bench()
+  bench.addMany(1_000)
+  let count = 0
+  const slow = async () => {
+    count += 1
+    // The first ones end at once, so that the budget grows.
+    if (count > 300) await new Promise(() => {})
+    return DELIVERED
+  }
+  const sender = bench.sender(({ delivery: { target } }) => (target === 'a' ? slow() : DELIVERED), 'one', 1_000)
+  await bench.timers.pass(5_000)
+  bench.addMany(20, 'b')
+  sender.wake()
+  await bench.timers.pass(1_000)
+  assert.deepEqual(bench.sent.filter((id) => id.startsWith('b')).length, 20, `${sender.underWay} are under way`)
 })
 
 test('an open circuit burns no attempt, and one delivery finds out whether the target is back', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
-import { createHmac } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { Failure } from '../../../src/core/failure.ts'
 import { signatureHeaders } from '../../../src/deliveries/signing.ts'
+import { blocksOf } from '../../support/docs/page.ts'
 
 // Of the reference libraries of Standard Webhooks.
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
@@ -40,3 +42,18 @@ for (const secret of ['whsec_', 'whsec_not base64!'])
         thrown instanceof Failure && thrown.code === 'SECRET_UNAVAILABLE' && !thrown.message.includes('not base64!'),
     )
   })
+
+test('the receiver of the guide accepts these signatures, of the present secret and of the former one, and no others', () => {
+  const page = readFileSync(new URL('../../../docs/deliveries.md', import.meta.url), 'utf8')
+  const receiver = blocksOf(page).find((block) => block.kind === 'fence' && block.words[0] === 'js')
+  assert.ok(receiver?.kind === 'fence')
+  const names = ['secret', 'headers', 'body', 'createHmac', 'timingSafeEqual']
+  const run = new Function(...names, `${receiver.text}\nreturn isAuthentic`)
+  const accepts = (secrets: readonly string[], body = '{"test": 2432232314}') =>
+    run(SECRET, signatureHeaders(secrets, SIGNED), body, createHmac, timingSafeEqual)
+  const other = `whsec_${Buffer.from('another key').toString('base64')}`
+  assert.deepEqual(
+    [accepts([SECRET]), accepts([other, SECRET]), accepts([other]), accepts([SECRET], '{}')],
+    [true, true, false, false],
+  )
+})

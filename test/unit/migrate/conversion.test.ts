@@ -257,6 +257,11 @@ const CASES: Readonly<Record<string, Readonly<Record<string, Case>>>> = {
           'colour state.default requests.lookup[0]._id requests.lookup[0].note',
       },
     },
+    'a delivery, which is carried': {
+      document: withResponse({ delivery: { key: 'requestBody.id', giveUpAfter: '2h' } }),
+      expect: { 'requests.response.0.delivery': { key: 'requestBody.id', giveUpAfter: '2h' } },
+      changes: { carried: 'requests.response[0].delivery' },
+    },
     'entries of the mapping that read what is not defined': {
       document: mapping({
         'constants.none': 'a',

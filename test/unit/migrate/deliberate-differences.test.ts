@@ -35,6 +35,13 @@ const call = (url: string): ComparedCall => ({ method: 'GET', url, body: undefin
 
 const CASES: readonly Case[] = [
   {
+    id: 'stored-requests',
+    peer: { status: 201, body: { created: true } },
+    here: { status: 202, body: { messageId: '1', deliveries: [{ id: '2', request: 'a' }] } },
+    document: responses({ id: 'a', config: { url: 'http://a.test' }, delivery: {} }),
+    but: { document: responses({ id: 'a', config: { url: 'http://a.test' } }) },
+  },
+  {
     id: 'failure-status',
     peer: { status: 400, body: { error: "No response from lookup 'a'." } },
     here: { status: 502, body: failure('LOOKUP_UNREACHABLE') },

@@ -1,7 +1,7 @@
 /** Recorded messages: lists, records, bodies, and the replay of one by hand. */
 
 import type { Paths } from '../../../../src/api/types.ts'
-import { api, readData } from '../client.ts'
+import { api, readData, type Schemas } from '../client.ts'
 import type { ListedMessage, MessageFilters, MessageRecord } from './record-types.ts'
 
 type MessageQuery = NonNullable<Paths['/messages']['get']['parameters']['query']>
@@ -38,9 +38,14 @@ export const readMessageBody = async (id: string, which: string, signal?: AbortS
 
 export type GivenBody = Readonly<{ text: string; contentType: string }>
 
+/** Whether the lookups of a replay use their recorded answers or are asked again. */
+export type ReplayLookups = NonNullable<Schemas['Replayed']['lookups']>
+
+type ReplayRequest = Readonly<{ body?: GivenBody | undefined; lookups?: ReplayLookups | undefined }>
+
 /** Runs a message again, with another body if one is given. Out: the report of the service as text, which may be long. */
-export async function replayMessage(id: string, body?: GivenBody): Promise<string> {
-  const params = { path: { id } }
+export async function replayMessage(id: string, { body, lookups }: ReplayRequest): Promise<string> {
+  const params = { path: { id }, query: { ...(lookups && { lookups }) } }
   if (body === undefined) {
     return (await readData(api.POST('/messages/{id}/replay', { params, parseAs: 'text' }))) as unknown as string
   }

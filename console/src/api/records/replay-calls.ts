@@ -2,6 +2,7 @@
 
 import type { Paths } from '../../../../src/api/types.ts'
 import { api, readData } from '../client.ts'
+import type { ReplayLookups } from './message-calls.ts'
 import type { FailureGroup, GroupState, MessageFilters, ReplayPlan, RunLimits } from './record-types.ts'
 
 type GroupQuery = NonNullable<Paths['/messages/groups']['get']['parameters']['query']>
@@ -25,8 +26,10 @@ export const markGroup = (key: string, state: GroupState, note: string): Promise
   )
 
 /** Makes a plan; nothing runs yet. */
-export const planReplay = (filters: MessageFilters): Promise<ReplayPlan> =>
-  readData(api.POST('/messages/replay', { body: filters as PlanFilter }))
+export const planReplay = (filters: MessageFilters, lookups?: ReplayLookups): Promise<ReplayPlan> =>
+  readData(
+    api.POST('/messages/replay', { body: filters as PlanFilter, params: { query: { ...(lookups && { lookups }) } } }),
+  )
 
 export async function listPlans(signal?: AbortSignal): Promise<readonly ReplayPlan[]> {
   return (await readData(api.GET('/messages/replay', { ...(signal && { signal }) }))).plans

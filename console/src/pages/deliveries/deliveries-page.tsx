@@ -25,8 +25,8 @@ import type { DeliveriesSearch } from './deliveries-search.ts'
 import { DELIVERY_COLUMNS } from './delivery-columns.tsx'
 
 const DELIVERIES_OF_A_PAGE = 100
-/** No event says that a delivery changed. */
-const EVERY_MS = 5_000
+/** An attempt that changes no state is no event. */
+const EVERY_MS = 10_000
 
 const FILTERS: readonly Filter[] = [
   {
@@ -94,10 +94,7 @@ export function DeliveriesPage() {
 
 /** How many there are in each state; each leads to its list. */
 function Counts() {
-  const { data } = useQuery({
-    ...keyed(queryKeys.deliveryCounts, ({ signal }) => readDeliveryCounts(signal)),
-    refetchInterval: EVERY_MS,
-  })
+  const { data } = useQuery(keyed(queryKeys.deliveryCounts, ({ signal }) => readDeliveryCounts(signal)))
   if (data === undefined || data.counts.length === 0) return null
   const { counts, oldestAt } = data
   const figures = DELIVERY_STATES.map((state) => {

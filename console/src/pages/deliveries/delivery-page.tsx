@@ -20,7 +20,7 @@ import { DeliveryActions } from './delivery-actions.tsx'
 import { AttemptResult, DeliveryChip } from './delivery-parts.tsx'
 import './deliveries.css'
 
-/** No event says that a delivery changed. */
+/** An attempt that changes no state is no event. */
 const EVERY_MS = 3_000
 
 const route = getRouteApi('/deliveries/$id')

@@ -61,6 +61,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   const paths = useMemo(() => messagePaths(report), [report])
   const hosts = useMemo(() => lookupHosts(now.text), [now.text])
   const format = useMemo(() => readInputFormat(now.text), [now.text])
+  const hasSchedule = useMemo(() => memberNamed(readTree(now.text), 'schedule') !== undefined, [now.text])
   const title = useMemo(() => readName(now.text, isNew), [now.text, isNew])
   useEffect(() => {
     loadSaveTest().catch(() => undefined)
@@ -72,7 +73,11 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   useOpenFromUrl(search, () => setSaving(true), goTo, report !== undefined)
   useKey('Control+Enter', 'Run', runs.shown.run)
   return (
-    <Page title={title} above={isNew ? null : <Navigation id={id} search={search} />} actions={publishing.actions}>
+    <Page
+      title={title}
+      above={isNew ? null : <Navigation id={id} search={search} hasSchedule={hasSchedule} />}
+      actions={publishing.actions}
+    >
       {publishing.banner}
       {loaded.failure === null ? null : <FailureNotice failure={asFailure(loaded.failure)} />}
       {loaded.missing === undefined ? null : (
@@ -102,6 +107,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
             hosts={hosts}
             vocabulary={vocabulary}
             format={format}
+            hasSchedule={hasSchedule}
             onOpenPath={goTo}
             onSaveTest={() => setSaving(true)}
           />
@@ -134,9 +140,12 @@ function readInputFormat(text: string): string | undefined {
   return typeof input === 'string' ? input : undefined
 }
 
-function Navigation({ id, search: { message, test } }: Readonly<{ id: string; search: EditorSearch }>) {
+type NavigationProps = Readonly<{ id: string; search: EditorSearch; hasSchedule: boolean }>
+
+function Navigation({ id, search: { message, test }, hasSchedule }: NavigationProps) {
   const { data: row } = useEndpointRow(id)
-  return <EndpointNavigation id={id} row={row} data={{ ...(message && { message }), ...(test && { test }) }} />
+  const data = { ...(message && { message }), ...(test && { test }) }
+  return <EndpointNavigation id={id} row={row} data={data} hasSchedule={hasSchedule} />
 }
 
 /** What the URL asks for is done once: a path to go to, a dialog to open when the first run is there. */

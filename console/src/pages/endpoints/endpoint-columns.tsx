@@ -4,6 +4,7 @@ import { type EndpointRow, entrancesBesideRoute } from '../../api/endpoint-row.t
 import type { Column } from '../../ui/data/data-table.tsx'
 import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
+import { ScheduleFacts } from '../../ui/endpoint/schedule-facts.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const MAX_LABELS = 3
@@ -46,6 +47,7 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
             <VisibleText text={entrance} max={200} />
           </div>
         ))}
+        {row.schedule && <ScheduleFacts schedule={row.schedule} />}
       </>
     ),
   },

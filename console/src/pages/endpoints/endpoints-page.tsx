@@ -103,7 +103,8 @@ function NoEndpoints({ isFiltered, refused, onNew }: NoEndpointsProps) {
         </Button>
       }
     >
-      An endpoint takes messages at a path or from a topic, maps them, and sends them on. It is one JSON document.
+      An endpoint takes messages at a path or from a topic, or runs by a schedule; it maps them and sends them on. It is
+      one JSON document.
     </Empty>
   )
 }

@@ -43,6 +43,7 @@ export function bodyTitle(which: string): string {
 const TITLES: Readonly<Record<string, string>> = {
   request: 'Headers, query and parameters',
   incoming: 'Incoming body',
+  lookups: 'Answers of lookups, for a replay',
   transforms: 'Results of transforms',
   mapped: 'Mapped output',
   answer: 'Answer to the sender',

@@ -10,6 +10,7 @@ import { CaptureButton } from '../../ui/endpoint/capture-button.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { CurlDialog } from './curl-dialog.tsx'
 import { ReplayDialog } from './replay-dialog.tsx'
+import { lacksAnswers } from './replay-lookups.tsx'
 
 export function MessageActions({ message }: Readonly<{ message: MessageRecord }>) {
   const [open, setOpen] = useState<'replay' | 'curl'>()
@@ -24,7 +25,7 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
   const edit = (search: { message: string; save?: 'test' }) =>
     void (endpointId !== undefined && navigate({ to: '/endpoints/$id/edit', params: { id: endpointId }, search }))
   const debug = () => edit({ message: id })
-  const canReplay = replayable.can || replayable.withBody === true
+  const canReplay = replayable.can || replayable.withBody === true || lacksAnswers(message)
   const cannotReplay = canReplay ? undefined : (replayable.why ?? 'It cannot be replayed.')
   useKey('d', 'Debug the message in the editor', (operator ?? missing) === undefined ? debug : undefined)
   useKey('r', 'Replay the message', (operator ?? cannotReplay) === undefined ? () => setOpen('replay') : undefined)

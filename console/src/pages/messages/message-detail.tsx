@@ -17,6 +17,7 @@ import { MessageBodies } from './message-bodies.tsx'
 import { keyValues } from './message-columns.tsx'
 import { withoutBody } from './messages-search.ts'
 import { ReplayChain } from './replay-chain.tsx'
+import { lacksAnswers } from './replay-lookups.tsx'
 import { Waterfall } from './waterfall.tsx'
 
 const route = getRouteApi('/messages/$id')
@@ -197,14 +198,15 @@ function Failure({
 }
 
 /** What cannot be replayed, and why, in the words of the service. */
-function Replayable({ message: { replayable } }: Readonly<{ message: MessageRecord }>) {
-  const { can, why, withBody, alreadyDoneBy } = replayable
+function Replayable({ message }: Readonly<{ message: MessageRecord }>) {
+  const { can, why, withBody, alreadyDoneBy } = message.replayable
   return (
     <>
       {can || why === undefined ? null : (
         <p>
-          It cannot be replayed as it came. <VisibleText text={why} />
-          {withBody && ' It can be replayed with another body.'}
+          {lacksAnswers(message) ? 'A replay of it must ask its lookups again.' : 'It cannot be replayed as it came.'}{' '}
+          <VisibleText text={why} />
+          {withBody && !lacksAnswers(message) && ' It can be replayed with another body.'}
         </p>
       )}
       {alreadyDoneBy !== undefined && (

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import type { Schemas } from '../../api/client.ts'
 import { queryKeys, queryParts } from '../../api/query-keys.ts'
-import { replayMessage } from '../../api/records/message-calls.ts'
+import { type ReplayLookups, replayMessage } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
@@ -20,6 +20,7 @@ import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { decodeBodyText } from './body-text.ts'
 import { useMessageBody } from './message-bodies.tsx'
 import { withoutBody } from './messages-search.ts'
+import { LookupsChoice, lacksAnswers, usualLookups } from './replay-lookups.tsx'
 
 /** Larger ones are edited elsewhere. */
 const MAX_EDITED_BYTES = 262_144
@@ -30,14 +31,20 @@ export type ReplayDialogProps = Readonly<{ message: MessageRecord; onClose(): vo
 export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
   const { replayable } = message
   const [typed, setTyped] = useState<string>()
-  const [edits, setEdits] = useState(!replayable.can)
+  const [edits, setEdits] = useState(!replayable.can && !lacksAnswers(message))
+  const [chosen, setChosen] = useState<ReplayLookups>()
+  const usual = usualLookups(message, edits)
+  const lookups = usual && (chosen ?? usual)
   const client = useQueryClient()
   const recorded = useRecordedText(message, edits)
   const contentType = message.bodies.find(({ which }) => which === 'incoming')?.contentType ?? ''
   const text = typed ?? recorded ?? ''
   const { mutate, isPending, data, error } = useMutation({
     mutationFn: () =>
-      replayMessage(message.id, edits ? { text, contentType: contentType || 'application/json' } : undefined),
+      replayMessage(message.id, {
+        body: edits ? { text, contentType: contentType || 'application/json' } : undefined,
+        lookups,
+      }),
     onSettled: () => {
       void client.invalidateQueries({ queryKey: queryParts.messages })
       void client.invalidateQueries({ queryKey: queryKeys.message(message.id) })
@@ -73,7 +80,8 @@ export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
       {data === undefined ? (
         <>
           <Consequences message={message} />
-          {replayable.can && (
+          {lookups && <LookupsChoice message={message} value={lookups} onChange={setChosen} />}
+          {(replayable.can || lacksAnswers(message)) && message.source !== 'schedule' && (
             <Checkbox checked={edits} onChange={setEdits}>
               With another body
             </Checkbox>
@@ -89,9 +97,8 @@ export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
 }
 
 /** What the replay will do, before anything is done. */
-function Consequences({
-  message: { endpointId = '', endpoint, outcome, endpointVersion, replayable },
-}: Readonly<{ message: MessageRecord }>) {
+function Consequences({ message }: Readonly<{ message: MessageRecord }>) {
+  const { endpointId = '', endpoint, outcome, endpointVersion, replayable } = message
   const { data: row } = useEndpointRow(endpointId)
   const version = row?.version
   const isChanged = version !== undefined && version !== endpointVersion
@@ -109,17 +116,25 @@ function Consequences({
           <strong>A replay of it has succeeded already</strong>: its requests are sent once more.
         </li>
       )}
-      {(outcome === 'done' || outcome === 'partial') && (
+      {outcome === 'done' && (
         <li>
-          <strong>It ended {outcome}</strong>: requests that succeeded then are sent once more.
+          <strong>It ended done</strong>: its requests are sent once more.
         </li>
       )}
-      {replayable.can || replayable.why === undefined ? null : (
+      {outcome === 'partial' && (
+        <li>
+          <strong>It ended partial</strong>: what was delivered then is not sent again, unless the endpoint has changed
+          or the message is another one now.
+        </li>
+      )}
+      {replayable.can || replayable.why === undefined || lacksAnswers(message) ? null : (
         <li>
           <VisibleText text={replayable.why} /> It runs with the body that you give here.
         </li>
       )}
-      <li>Secret headers, such as authorization and cookies, were not recorded: it runs without them.</li>
+      {message.source !== 'schedule' && (
+        <li>Secret headers, such as authorization and cookies, were not recorded: it runs without them.</li>
+      )}
     </ul>
   )
 }
@@ -134,7 +149,7 @@ function useRecordedText({ id, bodies }: MessageRecord, isWanted: boolean): stri
 
 function Report({ report, onFollow }: Readonly<{ report: string; onFollow(): void }>) {
   const replayed = report.length > MAX_PARSED_BYTES ? undefined : (JSON.parse(report) as Schemas['Replayed'])
-  const { id, outcome, status, code, ms, error, withoutHeadersAndQuery } = replayed ?? {}
+  const { id, outcome, status, code, ms, error, withoutHeadersAndQuery, lookups } = replayed ?? {}
   return (
     <div className="replay-report" role="status">
       {outcome !== undefined && (
@@ -148,6 +163,7 @@ function Report({ report, onFollow }: Readonly<{ report: string; onFollow(): voi
           <VisibleText text={error} />
         </p>
       )}
+      {lookups === 'recorded' && <p>Its lookups used the answers that were recorded.</p>}
       {withoutHeadersAndQuery && <p>It ran without headers and query: they were not recorded.</p>}
       {id !== undefined && (
         <p>

@@ -4,8 +4,9 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
-import type { ReplayPlan } from '../../api/records/record-types.ts'
+import type { MessageFilters, ReplayPlan } from '../../api/records/record-types.ts'
 import { readPlan } from '../../api/records/replay-calls.ts'
+import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
@@ -38,6 +39,11 @@ export function PlanPage() {
                 Planned <Time at={plan.createdAt} exact />, for
               </span>
               <PlanFilter plan={plan} />
+              {plan.lookups && (
+                <span>
+                  {plan.lookups === 'again' ? 'with lookups asked again' : 'with recorded answers of lookups'}
+                </span>
+              )}
             </div>
             <PlanProgress plan={plan} />
             {plan.stoppedBy === undefined ? null : (
@@ -50,6 +56,7 @@ export function PlanPage() {
             <Failures plan={plan} />
             <Groups plan={plan} />
             <Cannot title="What cannot run" reasons={plan.cannot} />
+            <AskAgain plan={plan} />
             <Cannot title="What was skipped when it was its turn" reasons={plan.skippedFor} />
           </>
         )}
@@ -141,6 +148,23 @@ function Groups({ plan: { groups, state } }: Readonly<{ plan: ReplayPlan }>) {
         ))}
       </ul>
     </Part>
+  )
+}
+
+/** Messages without whole answers of their lookups run only if these are asked again. */
+function AskAgain({ plan: { cannot, filter, lookups } }: Readonly<{ plan: ReplayPlan }>) {
+  const count = cannot.reduce((sum, { reason, count }) => sum + (reason.startsWith('lookups-') ? count : 0), 0)
+  if (count === 0 || lookups === 'again') return null
+  return (
+    <>
+      <p>
+        {count.toLocaleString('en')} of them can run if their lookups are asked again: the other systems may answer
+        something else than then, which makes other messages.
+      </p>
+      <PlanButton filters={filter as MessageFilters} lookups="again">
+        Plan again, with lookups asked again …
+      </PlanButton>
+    </>
   )
 }
 

@@ -17,9 +17,15 @@ export function StatusChip({ tone, children }: Readonly<{ tone: Tone; children: 
   )
 }
 
-const OUTCOMES: Readonly<Record<string, Tone>> = { done: 'good', partial: 'warn', refused: 'bad', failed: 'bad' }
+const OUTCOMES: Readonly<Record<string, Tone>> = {
+  done: 'good',
+  partial: 'warn',
+  refused: 'bad',
+  failed: 'bad',
+  interrupted: 'bad',
+}
 
-/** The outcome of a message. */
+/** The outcome of a message, or of a run of a schedule. */
 export const OutcomeChip = ({ outcome }: Readonly<{ outcome: string }>) => (
   <StatusChip tone={OUTCOMES[outcome] ?? 'quiet'}>{outcome}</StatusChip>
 )

@@ -12,6 +12,7 @@ import { Page } from '../states/page.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 
 const SampleCurlDialog = lazy(async () => ({ default: (await import('./sample-curl-dialog.tsx')).SampleCurlDialog }))
+const EndpointSchedule = lazy(async () => ({ default: (await import('./endpoint-schedule.tsx')).EndpointSchedule }))
 
 /** The row of an endpoint; null if there is none, or no longer. */
 export function useEndpointRow(id: string) {
@@ -59,12 +60,17 @@ export type EndpointNavigationProps = Readonly<{
   row: EndpointRow | null | undefined
   /** What the editor and the mapping view run on: they keep it from one to the other. */
   data?: Readonly<{ message?: string; test?: string }> | undefined
+  /** The document is known to have a schedule. */
+  hasSchedule?: boolean
 }>
 
 /** What the views of an endpoint ran on last: its other pages lead back to that. */
 const lastData = new Map<string, EndpointNavigationProps['data']>()
 
-export function EndpointNavigation({ id, row, data }: EndpointNavigationProps) {
+/** What follows does not move when the schedule is there. */
+const SCHEDULE_SPACE = <div className="endpoint-schedule" />
+
+export function EndpointNavigation({ id, row, data, hasSchedule = false }: EndpointNavigationProps) {
   const origin = useMe()?.messageOrigin ?? ''
   const [isCurlShown, setCurl] = useState(false)
   useEffect(() => {
@@ -111,6 +117,11 @@ export function EndpointNavigation({ id, row, data }: EndpointNavigationProps) {
           </Link>
         ))}
       </nav>
+      {(row?.schedule ?? (row === undefined && hasSchedule)) && (
+        <Suspense fallback={SCHEDULE_SPACE}>
+          {row?.schedule ? <EndpointSchedule row={row} schedule={row.schedule} /> : SCHEDULE_SPACE}
+        </Suspense>
+      )}
       {isCurlShown && row && isRouted(row) && (
         <Suspense>
           <SampleCurlDialog row={row} origin={origin} onClose={() => setCurl(false)} />

@@ -139,6 +139,33 @@ describe('crosswalk replay', () => {
     assert.match(again.stdout, /^0 messages to replay\.$/m)
   })
 
+  test('of a run of a schedule uses the recorded answers of its lookups, or asks again', async () => {
+    isDown = false
+    const { _id } = await service.register({
+      name: 'Poll',
+      endpoint: { pattern: '/poll' },
+      schedule: { every: '366d' },
+      messageLog: 'all',
+      requests: { lookup: [{ id: 'up', config: { url: upstream.url } }] },
+    })
+    const run = await runCommand('schedules run', [service.adminUrl], { endpoint: _id, yes: true, json: true })
+    const { messageId } = JSON.parse(run.stdout) as { messageId: string }
+    const filters = { filter: [`id=${messageId}`], outcome: ['done'] }
+    await until(
+      () => found(filters),
+      ({ length }) => length === 1,
+    )
+    const asked = async (given: CommandOptions & { ids?: readonly string[] }) => {
+      const before = upstream.received.length
+      const { code, stderr } = await replay({ ...given, yes: true })
+      assert.equal(code, 0, stderr)
+      return upstream.received.length - before
+    }
+    assert.equal(await asked({ ...filters, lookups: 'again' }), 1)
+    assert.equal(await asked({ ids: [messageId] }), 0)
+    assert.equal(await asked({ ids: [messageId], lookups: 'again' }), 1)
+  })
+
   const WRONG: readonly (readonly [CommandOptions & { ids?: readonly string[] }, RegExp])[] = [
     [{ yes: true }, /Give ids of messages, or filters/],
     [{ yes: true, ids: ['x'] }, /"x" isn't the id of a message/],

@@ -50,6 +50,7 @@ type Case = Readonly<{
 
 const AWAY = 'RESPONSE_UNREACHABLE'
 const REFUSED = 'RESPONSE_REFUSED'
+const FULL = 'DELIVERIES_FULL'
 const [WAITING, STOPPED, RUNNING] = ['waiting', 'stopped', 'running'] as const
 const [FIRST, SECOND] = [100, 700]
 
@@ -80,6 +81,16 @@ const cases: readonly Case[] = [
     name: 'fails for good after a retry: dead-lettered then',
     results: [AWAY, REFUSED],
     expect: { done: true, attempts: 2, pauses: [FIRST], states: [WAITING, RUNNING], letter: ['receive', REFUSED, '2'] },
+  },
+  {
+    name: 'has requests that the store of deliveries does not take: tried again until it does, and never dead-lettered',
+    results: [FULL, 'DELIVERY_UNAVAILABLE', FULL, FULL],
+    expect: {
+      done: true,
+      attempts: 5,
+      pauses: [FIRST, SECOND, SECOND, SECOND],
+      states: [WAITING, WAITING, STOPPED, STOPPED, RUNNING],
+    },
   },
   {
     name: 'is larger than PARSER_LIMIT: dead-lettered without an attempt of the pipeline',

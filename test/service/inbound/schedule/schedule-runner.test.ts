@@ -153,6 +153,21 @@ describeServices('a schedule', {}, (stage) => {
     assert.equal((await runNow(service, '0'.repeat(24))).json().code, 'ENDPOINT_UNKNOWN')
   })
 
+  test('is measured while a run is under way', async () => {
+    const { service } = stage
+    const upstream = await startHeldUpstream()
+    const { _id, name } = await service.register(ticking({ every: '1s' }, upstream.url))
+    await until(
+      () => upstream.received.length,
+      (count) => count > 0,
+    )
+    const { text } = await call(service.adminUrl, 'GET', '/metrics')
+    upstream.releaseAll()
+    await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
+    await upstream.stop()
+    assert.match(text, new RegExp(`crosswalk_schedule_next_run_seconds{endpoint="${name}"} `))
+  })
+
   for (const catchUp of ['none', 'one'] as const) {
     test(`with runs that take longer than its period counts the times between, catching up ${catchUp}`, async () => {
       const { service } = stage

@@ -120,6 +120,22 @@ describe('a stream', () => {
     await upstream.stop()
   })
 
+  test('follows deliveries, as the health of the service counts them', async () => {
+    const upstream = await startUpstream((_request, response) => void response.writeHead(422).end())
+    await service.register({
+      name: 'delivered',
+      endpoint: { pattern: '/delivered' },
+      requests: { response: { id: 'to', config: { method: 'POST', url: upstream.url }, delivery: {} } },
+    })
+    const reader = await open('?types=deliveries')
+    await service.fetch('/delivered', json('POST', {}))
+    const { data } = await reader.first(({ data: { pending, undeliverable } }) => pending === 0 && undeliverable === 1)
+    assert.ok(Number(data.bytes) > 0)
+    assert.deepEqual((await call(service.adminUrl, 'GET', '/health/ready')).json().deliveries, data)
+    reader.close()
+    await upstream.stop()
+  })
+
   test('that is opened again asks the caller to read everything again', async () => {
     const reader = await open('', { 'last-event-id': 'x-1' })
     await reader.first(({ type }) => type === 'reset')

@@ -48,6 +48,14 @@ const documents = (): Readonly<Record<string, JsonObject>> => ({
   '/binary': { requests: { response: [call('send', '/binary')] } },
   '/bug': { inputTransforms: { a: '$number("x")' } },
   '/topic': { requests: { response: [{ id: 'send', kafkaProducerTopic: 'orders', timeoutMs: 300 }] } },
+  '/stored': {
+    requests: {
+      response: [
+        call('each', '/fine', { delivery: {}, forEach: { items: 'requestBody.items' } }),
+        { id: 'topic', kafkaProducerTopic: 'orders', delivery: {} },
+      ],
+    },
+  },
   '/once': { idempotency: { required: true }, inputMapping: { 'requestBody.id': 'id' } },
   '/rated': {
     auth: { apiKey: { keys: ['${env:OUTCOMES_KEY}'] } },
@@ -79,7 +87,11 @@ before(async () => {
     } else return { fine: true }
     return undefined
   })
-  service = await startMediating({ SECRETS_ALLOW: 'OUTCOMES_*', KAFKA_BROKERS: '127.0.0.1:9' })
+  service = await startMediating({
+    SECRETS_ALLOW: 'OUTCOMES_*',
+    KAFKA_BROKERS: '127.0.0.1:9',
+    DELIVERY_MAX_BYTES: '20000',
+  })
   open = await startMediating({ SECRETS_ALLOW: 'OUTCOMES_*', OPENHIM_CALLERS: '192.0.2.1' })
   for (const one of [service, open]) {
     for (const [pattern, document] of Object.entries(documents())) {
@@ -235,6 +247,29 @@ describe('the answer of a core', () => {
     assert.equal(request.headers['crosswalk．message-id'], wrapper.properties.messageId)
     assert.deepEqual([wrapper.status, response], ['Failed', undefined])
     assert.match(error?.message ?? '', /could not be reached|did not answer in time/)
+  })
+
+  test('has what was stored to be delivered, in the order in which it was made, and no answers of it', async () => {
+    const body = json('POST', { items: [{ n: 1 }, { n: 2 }] })
+    const wrapper = wrapperOf(await service.fetch('/stored', asCore(body)))
+    assert.deepEqual(wrapperFaults(wrapper), [])
+    assert.deepEqual([wrapper.status, wrapper.response.status], [SUCCESSFUL, 202])
+    const { deliveries } = JSON.parse(wrapper.response.body) as { deliveries: readonly unknown[] }
+    assert.equal(deliveries.length, 3)
+    assert.deepEqual(
+      wrapper.orchestrations.map(({ name, group, request: { method, path, host }, response, error }) => [
+        ...[name, group, method, host + path],
+        response ?? error,
+      ]),
+      [
+        ['each[0]', 'deliveries', 'POST', '127.0.0.1/fine', undefined],
+        ['topic', 'deliveries', 'PRODUCE', 'kafkaorders', undefined],
+        ['each[1]', 'deliveries', 'POST', '127.0.0.1/fine', undefined],
+      ],
+    )
+    const large = json('POST', { items: [{ n: 'x'.repeat(20_000) }] })
+    const full = wrapperOf(await service.fetch('/stored', asCore(large)))
+    assert.deepEqual([full.status, full.properties.code, full.orchestrations], ['Failed', 'DELIVERIES_FULL', []])
   })
 
   test('has the business keys, under names that a core can store', async () => {

@@ -181,6 +181,11 @@ function documentOf(url: string): JsonObject {
       response: [
         { id: 'send', forEach: { items: 'requestBody.items' }, config: { method: 'POST', url: `${url}/send` } },
         { id: 'all', config: { method: 'POST', url: `${url}/all`, headers } },
+        {
+          id: 'stored',
+          config: { method: 'POST', url: `${url}/x/\${env:CANARY_referencedPath}?${query}`, headers },
+          delivery: { schedule: ['24h'] },
+        },
         { id: 'answer', config: { method: 'GET', url: `${url}/xml` }, primary: true },
       ],
     },
@@ -209,7 +214,7 @@ describe('a wrapper has none of the planted values', () => {
   test('with metadata', async () => {
     const wrapper = await wrapperFrom('metadata')
     assert.deepEqual(wrapperFaults(wrapper), [])
-    assert.equal(wrapper.orchestrations.length, 12)
+    assert.equal(wrapper.orchestrations.length, 13)
     assert.deepEqual(found(JSON.stringify(wrapper.orchestrations)), [])
     assert.deepEqual(found(JSON.stringify({ ...wrapper, response: {} })), [])
     assert.ok(!JSON.stringify(wrapper.orchestrations).includes('"body"'))
@@ -233,6 +238,11 @@ describe('a wrapper has none of the planted values', () => {
     assert.equal(plain?.headers.authorization, '***')
     assert.equal(plain?.headers['x-plain'], '***')
     assert.match(named('xml')?.response?.body ?? '', /<ssn>\*\*\*<\/ssn>\s*<note>fine<\/note>/)
+    const stored = named('stored')
+    const { host, path, querystring, headers, body } = stored?.request ?? assert.fail()
+    assert.deepEqual([stored?.group, stored?.response, host], ['deliveries', undefined, '127.0.0.1'])
+    assert.deepEqual([path, querystring], ['/x/${env:CANARY_referencedPath}', 'token=***&sig=***&fine=yes'])
+    assert.deepEqual([headers.authorization, JSON.parse(body ?? '').out.n], ['***', 17])
     assert.equal(named('based')?.request.host, '${env:CANARY_base}')
     assert.equal(named('referenced')?.request.path, '/x/${env:CANARY_referencedPath}')
     assert.equal(named('parameters')?.request.path, '/people/***')

@@ -76,6 +76,7 @@ export type Wrapper = Readonly<{
   response: Exchange & Readonly<{ status: number; body: string }>
   orchestrations: readonly Readonly<{
     name: string
+    group?: string
     request: Exchange & Readonly<Record<'host' | 'port' | 'path' | 'querystring' | 'method', string>>
     response?: Exchange & Readonly<{ status: number }>
     error?: Readonly<{ message: string }>

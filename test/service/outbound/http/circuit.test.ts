@@ -15,6 +15,7 @@ import {
 import { createHttpConnections } from '../../../../src/outbound/http/http-connections.ts'
 import { Upstreams } from '../../../../src/outbound/http/upstreams.ts'
 import fc from '../../../support/fast-check.ts'
+import { until } from '../../../support/until.ts'
 import { get, OK, onRequests, startClient, startHttp, startTcp, text, untilKept } from './upstream.ts'
 
 const RULES = { failures: 5, pauseMs: 100, maxPauseMs: 350 }
@@ -162,6 +163,36 @@ describe('an origin', () => {
       await assert.rejects(client.send(get(upstream.url, { headers: { a: 'b\r\nc' } })), { fault: 'unreachable' })
     }
     assert.deepEqual(client.health().open, [])
+  })
+
+  test('that has not answered a call when it is stopped is not, and a stopped probe proves nothing', async (t) => {
+    let answer: 'silence' | 503 | 200 = 'silence'
+    let seen = 0
+    const upstream = await startHttp(t, (_request, response) => {
+      seen += 1
+      if (answer !== 'silence') response.writeHead(answer).end()
+    })
+    const client = startClient(t, { circuit: { failures: 3, pauseMs: 1, maxPauseMs: 60_000 } })
+    const stopped = async () => {
+      const before = seen
+      const stopping = new AbortController()
+      const ended = assert.rejects(client.send(get(upstream.url, { signal: stopping.signal, patient: true })))
+      await until(
+        () => seen,
+        (count) => count > before,
+      )
+      stopping.abort()
+      await ended
+    }
+    for (let call = 0; call < 4; call++) await stopped()
+    assert.equal(client.health().opened, 0)
+    answer = 503
+    for (let call = 0; call < 3; call++) await client.send(get(upstream.url))
+    answer = 'silence'
+    await stopped()
+    assert.deepEqual(client.health().open, [upstream.url])
+    answer = 200
+    assert.equal((await client.send(get(upstream.url, { patient: true }))).status, 200)
   })
 
   test('whose circuit is open keeps no other origin from being called', async (t) => {

@@ -9,7 +9,11 @@ import { failsWith, startClient, startHttp } from './upstream.ts'
 type Given = Readonly<{ body?: string; status?: number; headers?: Record<string, string> }>
 
 /** A token endpoint, what it was asked, and the source of a service whose clock the test moves. */
-async function open(t: TestContext, answer: (index: number) => Given | ((response: ServerResponse) => void)) {
+async function open(
+  t: TestContext,
+  answer: (index: number) => Given | ((response: ServerResponse) => void),
+  timeoutMs = 300,
+) {
   const asked: { headers: IncomingMessage['headers']; body: string }[] = []
   const { url } = await startHttp(t, async (request, response) => {
     let body = ''
@@ -19,7 +23,7 @@ async function open(t: TestContext, answer: (index: number) => Given | ((respons
     if (typeof given === 'function') given(response)
     else response.writeHead(given.status ?? 200, given.headers).end(given.body)
   })
-  const source = new TokenSource(startClient(t), 300)
+  const source = new TokenSource(startClient(t), timeoutMs)
   let now = 1_000_000
   const clock = () => now
   const credentials: ClientCredentials = {
@@ -116,7 +120,7 @@ describe('a token', () => {
   })
 
   test('is kept for at most a thousand sets, the one used last the longest', async (t) => {
-    const { take, asked } = await open(t, (index) => token(`t${index}`))
+    const { take, asked } = await open(t, (index) => token(`t${index}`), 10_000)
     await take({ clientId: 'first' })
     await take({ clientId: 'second' })
     for (let set = 0; set < 998; set += 50) {

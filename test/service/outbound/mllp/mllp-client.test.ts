@@ -302,6 +302,23 @@ describe('a listener', () => {
   })
 })
 
+test('a message that is stopped before its acknowledgement says nothing about the listener', async () => {
+  await using opened = await open({ circuit: { failures: 1, pauseMs: 60_000, maxPauseMs: 60_000 } })
+  const { listener, send, client } = opened
+  listener.answer = () => undefined
+  for (let sent = 1; sent <= 3; sent += 1) {
+    const stopping = new AbortController()
+    const ended = assert.rejects(send(`${sent}`, { signal: stopping.signal }), failsWith('timeout', /was stopped/))
+    await until(
+      () => listener.messages.length,
+      (count) => count === sent,
+    )
+    stopping.abort()
+    await ended
+  }
+  assert.equal(client.health().opened, 0)
+})
+
 describe('a message', () => {
   test('is sent again only if it may be, after AE and after a lost connection', async () => {
     await using opened = await open()

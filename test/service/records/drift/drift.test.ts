@@ -77,7 +77,7 @@ describe('the sample', () => {
       counts: false,
       changes: {
         source: 'broker',
-        incoming: { ...incoming, origin: { door: 'kafka', triesAgain: true } },
+        incoming: { ...incoming, origin: { door: 'kafka', triesAgain: () => true } },
         failure: new Failure('LOOKUP_UNREACHABLE', 'It was away.'),
       },
     },

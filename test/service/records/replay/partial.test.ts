@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
-import { describeLogged } from '../../../support/records/message-log/log-stage.ts'
+import { describeLogged, until } from '../../../support/records/message-log/log-stage.ts'
 import { json, startUpstream, type Upstream } from '../../../support/service.ts'
 
 const PATIENTS = ['a', 'b', 'c', 'd', 'e'].map((id) => ({ id }))
@@ -114,6 +114,67 @@ describeLogged('a replay of a partial message', (stage) => {
     assert.deepEqual(notMade.map(({ id: request, why }) => `${request} ${why}`).sort(), ['drug when', 'lab delivered'])
   })
 
+  test('sends what failed beside durable requests, alone or in a plan, and stores none of these again', async () => {
+    // Nothing listens there, so what is stored stays pending.
+    const config = { method: 'POST', url: 'http://127.0.0.1:9/' }
+    const delivery = { schedule: ['24h'] }
+    const items = { items: 'payload.patients' }
+    made += 1
+    const { _id: endpoint } = await stage.service.register({
+      name: `Durable ${made}`,
+      endpoint: { pattern: `/batches/${made}` },
+      requests: {
+        response: [
+          { id: 'registry', forEach: items, config: { url: `${upstream.url}/in` } },
+          { id: 'lab', forEach: items, config, delivery },
+          { id: 'archive', config, delivery },
+        ],
+      },
+    })
+    const storedOf = async (message: string) => {
+      const { deliveries } = (await stage.get(`/deliveries?message=${message}`)).json<{ deliveries: JsonObject[] }>()
+      return deliveries.map(({ request, item = '' }) => `${request} ${item}`).sort()
+    }
+    const id = await send()
+    const stored = ['archive ', ...PATIENTS.map((_, item) => `lab ${item}`)]
+    assert.deepEqual(await storedOf(id), stored)
+    let again = { id: '', outcome: '' }
+    assert.deepEqual(await bodiesIn(async () => (again = await replay(id))), ['b', 'd'])
+    assert.equal(again.outcome, 'partial')
+    assert.deepEqual(await storedOf(again.id), [])
+    const { notMade = [], deliveries } = await stage.record(again.id)
+    assert.deepEqual(
+      [
+        deliveries,
+        notMade
+          .filter(({ id: request }) => request !== 'registry')
+          .map(({ id: request, item = '' }) => `${request} ${item}`)
+          .sort(),
+      ],
+      [undefined, stored],
+    )
+
+    refused = new Set(['d'])
+    const plan = (await stage.post('/messages/replay', { endpoint, outcome: 'partial', source: 'http' })).json()
+    const ended = async () => (await stage.get(`/messages/replay/${plan.id}`)).json()
+    const inPlan = async () => {
+      await stage.post(`/messages/replay/${plan.id}/run`)
+      await until(ended, ({ state }) => state !== 'running')
+    }
+    assert.deepEqual(await bodiesIn(inPlan), ['b', 'd'])
+    const counts = (await stage.get(`/deliveries/counts`)).json<{ counts: JsonObject[] }>().counts
+    assert.deepEqual(
+      counts
+        .filter(({ endpointId }) => endpointId === endpoint)
+        .map(({ request, count }) => [request, count])
+        .sort(),
+      [
+        ['archive', 1],
+        ['lab', 5],
+      ],
+    )
+  })
+
   test('of a message that nobody waits for, which is failed as a whole, sends only what failed too', async () => {
     made += 1
     const { _id } = await stage.service.register({
@@ -143,3 +204,31 @@ describeLogged('a replay of a partial message', (stage) => {
     assert.deepEqual((await stage.record(again.id)).notMade, [{ kind: 'response', id: 'first', why: 'delivered' }])
   })
 })
+
+describeLogged(
+  'a replay of a message whose durable request was not stored',
+  (stage) => {
+    test('sends nothing else again', async (t) => {
+      const upstream = await startUpstream(() => ({}))
+      t.after(upstream.stop)
+      await stage.service.register({
+        endpoint: { pattern: '/full' },
+        requests: {
+          response: [
+            { id: 'registry', config: { method: 'POST', url: upstream.url } },
+            { id: 'lab', config: { method: 'POST', url: 'http://127.0.0.1:9/' }, delivery: {} },
+          ],
+        },
+      })
+      const reply = await stage.service.fetch('/full', json('POST', { pad: 'x'.repeat(20_000) }))
+      assert.equal(reply.status, 503, reply.text)
+      const id = reply.headers.get('x-crosswalk-message-id') ?? ''
+      await stage.record(id)
+      const again = await stage.post(`/messages/${id}/replay`)
+      const { code, notMade } = await stage.record(String(again.json().id))
+      assert.deepEqual([code, notMade], ['DELIVERIES_FULL', [{ kind: 'response', id: 'registry', why: 'delivered' }]])
+      assert.equal(upstream.received.length, 1)
+    })
+  },
+  { DELIVERY_MAX_BYTES: '20000' },
+)

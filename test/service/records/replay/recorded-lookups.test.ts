@@ -5,7 +5,14 @@ import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { describeLogged, type LogStage, until } from '../../../support/records/message-log/log-stage.ts'
 import { json, startUpstream, type Upstream } from '../../../support/service.ts'
 
-type Replayed = Readonly<{ id: string; outcome: string; code?: string; error?: string; lookups?: string }>
+type Replayed = Readonly<{
+  id: string
+  outcome: string
+  code?: string
+  error?: string
+  lookups?: string
+  requests?: Json
+}>
 
 /** A source with pages of records, a sink that takes or refuses them, and an endpoint that polls the one for the other. */
 async function startPoll(stage: LogStage) {
@@ -130,6 +137,7 @@ for (const messageLog of ['failures', 'all'])
         })
         assert.deepEqual(asked, [])
         assert.deepEqual([again.outcome, again.lookups], ['failed', 'recorded'])
+        assert.deepEqual(again.requests, [{ request: 'sink', sent: 2, stored: 0, left: 2 }])
         const { calls, notMade } = await stage.record(again.id)
         const lookups = calls.filter(({ kind }) => kind === 'lookup')
         assert.deepEqual(
@@ -157,6 +165,33 @@ for (const messageLog of ['failures', 'all'])
         assert.deepEqual(sent, ['x', 'b'])
         assert.deepEqual([again.outcome, again.lookups], ['done', 'again'])
       })
+
+      for (const [lookups, since] of [
+        ['recorded', '30'],
+        ['again', '40'],
+      ])
+        test(`with its lookups ${lookups} leaves ${lookups === 'again' ? 'what it found then as' : 'no'} state`, async () => {
+          const cursor = { 'lookupRequests.source.data[0].cursor': 'cursor' }
+          const params = { query: { since: { path: 'state.responseBody.cursor' } } }
+          const { _id } = await poll.register(
+            poll.polling(
+              { inputMapping: cursor, state: { extract: { responseBody: { cursor: 'cursor' } } } },
+              { config: { url: poll.urls.source, params } },
+            ),
+          )
+          const pollTo = async (to: string, outcome: string) => {
+            poll.setPages([['a', 'b']], { cursor: to })
+            return poll.poll(_id, outcome)
+          }
+          const old = await pollTo('20', 'failed')
+          poll.refuse()
+          await pollTo('30', 'done')
+          poll.setPages([['a', 'b']], { cursor: '40' })
+          const again = await replay(stage, old, `?lookups=${lookups}`)
+          assert.deepEqual([again.outcome, again.lookups], ['done', lookups])
+          const asked = await poll.asked(() => poll.poll(_id, 'done'))
+          assert.deepEqual(asked, [`/?since=${since}`])
+        })
 
       test('asks again by itself if its lookups had failed, as it polled nothing', async () => {
         const { _id } = await poll.register(poll.polling())

@@ -69,6 +69,7 @@ describeLogged('a replay', (stage) => {
       replayOf: id,
       outcome: 'done',
       status: 200,
+      requests: [{ request: 'target', sent: 1, stored: 0, left: 0 }],
       answer: { url: '/in', got },
     })
     const record = await stage.record(replayed.id)

@@ -74,6 +74,39 @@ describe('the report of a dry run', () => {
     assert.deepEqual(stageOf(report, 'respond')?.output, { status: 200 })
   })
 
+  test('shows what would be stored to be delivered, and stores nothing', async () => {
+    const config = { method: 'POST', url: 'http://lab.test/orders', headers: { 'x-api-key': 'key' } }
+    const delivery = { key: 'requestBody.nr', schedule: ['0s', '2m'], giveUpAfter: '1d' }
+    const report = await run({
+      endpoint: documentOf({
+        requests: {
+          response: [
+            { id: 'lab', config, delivery },
+            { id: 'each', config, delivery: {}, forEach: { items: 'requestBody.list' } },
+          ],
+        },
+        inputMapping: { 'requestBody.nr': 'nr' },
+      }),
+      message: { body: { nr: 17, list: [8] } },
+    })
+    const [lab, each, ...others] = report.deliveries as readonly JsonObject[]
+    assert.deepEqual(lab, {
+      id: 'lab',
+      method: 'POST',
+      url: config.url,
+      orderKey: '17',
+      headers: { 'x-api-key': '[redacted]', accept: 'application/json, */*;q=0.8', 'content-type': 'application/json' },
+      body: '{"nr":17}',
+      schedule: ['0s', '2m'],
+      giveUpAfter: '1d',
+    })
+    assert.deepEqual([each?.id, each?.item, each?.body, others, report.calls], ['each', 0, '8', [], []])
+    assert.deepEqual((report.coverage as { missed: Json }).missed, [])
+    assert.equal((report.answer as JsonObject).status, 202)
+    const stored = await (await fetch(`${service.adminUrl}/deliveries`)).json()
+    assert.deepEqual(stored, { deliveries: [] })
+  })
+
   test('shows the expressions that ran before the one that failed', async () => {
     const report = await run({
       endpoint: documentOf({

@@ -47,6 +47,16 @@ const cases: readonly (readonly [name: string, file: Json, ...Fault[]])[] = [
     ['tests[0].given.responses.r[0].fault', /one of/],
   ],
   ['a wrong query', given({ message: { query: { a: 1 } } }), ['tests[0].given.message.query.a', /string/]],
+  [
+    'a run that was due at no time',
+    given({ message: { timestamps: { scheduledFor: '2026-04-31T00:00:00Z' } } }),
+    ['tests[0].given.message.timestamps.scheduledFor', /the calendar/],
+  ],
+  [
+    'a run with a body',
+    given({ message: { body: {}, timestamps: { scheduledFor: '2026-04-30T00:00:00Z' } } }),
+    ['tests[0].given.message.body', /has no body/],
+  ],
   ['no day of the calendar', given({ now: '2026-04-31T00:00:00Z' }), ['tests[0].given.now', /the calendar/]],
   ['a time without offset', given({ now: '2026-01-01T00:00:00' }), ['tests[0].given.now', /with its offset/]],
   ['a secret that is no text', given({ secrets: { A: 1 } }), ['tests[0].given.secrets.A', /string/]],
@@ -62,6 +72,12 @@ const cases: readonly (readonly [name: string, file: Json, ...Fault[]])[] = [
     'an unknown part of a call',
     expecting({ calls: [{ id: 'a', uri: 'x' }] }),
     ['tests[0].expect.calls[0].uri', /Unknown field|did you mean/],
+  ],
+  [
+    'parts of a delivery that it does not have',
+    expecting({ deliveries: [{ id: 'a', kind: 'response' }, { orderKey: 'x' }] }),
+    ['tests[0].expect.deliveries[0].kind', /Unknown field|did you mean/],
+    ['tests[0].expect.deliveries[1].id', /is required/],
   ],
   [
     'a wrong operator',
@@ -83,7 +99,12 @@ const cases: readonly (readonly [name: string, file: Json, ...Fault[]])[] = [
         responses: { r: [{ body: $file }] },
         state: $file,
       },
-      expect: { answer: { body: $file }, calls: [{ id: 'a', body: $file }], mapped: $file },
+      expect: {
+        answer: { body: $file },
+        calls: [{ id: 'a', body: $file }],
+        deliveries: [{ id: 'a', body: $file }],
+        mapped: $file,
+      },
     }),
     ...[
       'given.message.body',
@@ -92,6 +113,7 @@ const cases: readonly (readonly [name: string, file: Json, ...Fault[]])[] = [
       'given.state',
       'expect.answer.body',
       'expect.calls[0].body',
+      'expect.deliveries[0].body',
       'expect.mapped',
     ].map((path): Fault => [`tests[0].${path}`, NO_COMMAND_LINE]),
   ],
@@ -131,7 +153,7 @@ describe('a file of tests with', () => {
 })
 
 const names =
-  'ignore tests name given expect steps skip message body lookups responses state now secrets answer status headers calls id failure transforms mapped snapshot todo $contains $file'
+  'ignore tests name given expect steps skip message body lookups responses state now secrets answer status headers calls deliveries id failure transforms mapped snapshot todo $contains $file'
 const { tree } = fc.letrec<{ tree: Json }>((tie) => ({
   tree: fc.oneof(
     { maxDepth: 6 },

@@ -188,6 +188,30 @@ describe('tests made from recorded messages', () => {
     assert.ok(sent?.url.endsWith(`/patients/${pseudonym}`))
   })
 
+  test('expect the deliveries that the message stored', async () => {
+    const delivery = { key: 'requestBody.nr', schedule: ['24h'] }
+    await stage.service.register({
+      endpoint: { pattern: '/stored' },
+      requests: {
+        response: [
+          { id: 'lab', config: { method: 'POST', url: 'http://127.0.0.1:9/lab' }, delivery },
+          { id: 'to', config: { method: 'POST', url: `${stage.upstream.url}/store` } },
+        ],
+      },
+    })
+    const { id } = await stage.send(posted('/stored', { nr: 'p-7111111' }))
+    await stage.recorded(id)
+    for (const pseudonym of [false, true]) {
+      const { test: made, result, notReproduced } = await stage.make(id, { pseudonymise: pseudonym })
+      assert.deepEqual([result?.verdict, notReproduced], ['passed', []])
+      const { nr } = (made.given.message as { body: { nr: string } }).body
+      assert.equal(nr === 'p-7111111', !pseudonym)
+      assert.deepEqual(made.expect.deliveries, [
+        { id: 'lab', method: 'POST', url: 'http://127.0.0.1:9/lab', orderKey: nr, body: { nr } },
+      ])
+    }
+  })
+
   test('with pseudonyms keep the words of patterns, and say so where the message ends otherwise', async () => {
     const nr = 'PAT-07123456'
     for (const [index, pattern, isAlike] of [
@@ -249,6 +273,23 @@ describe('tests made from recorded messages', () => {
     assert.deepEqual(made.source, { messageId: id, endpointVersion: 1 })
     assert.equal(result?.verdict, 'failed')
     assert.equal(result?.mismatches[0]?.path, '/expect/todo')
+  })
+
+  test('of runs of a schedule have when these were due, also as pseudonyms', async () => {
+    const { _id } = await stage.service.register({
+      endpoint: { pattern: '/nightly' },
+      schedule: { every: '366d' },
+      transformation: { input: 'JSON', output: 'JSON' },
+      inputMapping: { 'timestamps.scheduledFor': 'due' },
+    })
+    const { messageId, scheduledFor } = (await stage.ask(`/endpoints/${_id}/run`)).json()
+    await stage.recorded(String(messageId))
+    const made = await stage.make(String(messageId))
+    assert.deepEqual(made.test.given.message, { timestamps: { scheduledFor } })
+    assert.deepEqual([made.notReproduced, made.result?.verdict], [[], 'passed'])
+    const pseudonymous = await stage.make(String(messageId), { pseudonymise: true })
+    assert.equal(pseudonymous.result?.verdict, 'passed', JSON.stringify(pseudonymous))
+    assert.ok(!JSON.stringify(pseudonymous.test).includes(String(scheduledFor)))
   })
 
   test('of an endpoint that has changed expect what its version did', async () => {

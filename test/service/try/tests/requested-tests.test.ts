@@ -103,6 +103,9 @@ describe('tests over HTTP', () => {
     )
     assert.equal((await reportOf({ endpoint: DOCUMENT, tests, coverage: true })).coverage?.percent, 100)
     assert.equal((await reportOf({ endpoint: DOCUMENT, tests })).coverage, undefined)
+    const durable = { id: 'lab', config: { method: 'POST', url: 'http://lab.test' }, delivery: {} }
+    const endpoint = { ...DOCUMENT, requests: { response: [durable] } }
+    assert.equal((await reportOf({ endpoint, tests, coverage: true })).coverage?.percent, 100)
   })
 
   test('do not run on a document with faults, which are those of its registration', async () => {

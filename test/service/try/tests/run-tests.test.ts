@@ -67,6 +67,12 @@ const kept = {
   delivery: { key: 'requestBody.x' },
 }
 const xml = { transformation: { input: 'JSON', output: 'XML' }, inputMapping: { 'requestBody.x': 'a.b' } }
+const DUE = { timestamps: { scheduledFor: '2026-03-01T01:30:00+01:00' } }
+const scheduled = (endpoint: JsonObject = {}): JsonObject => ({
+  endpoint,
+  schedule: { every: '1d' },
+  inputMapping: { 'timestamps.scheduledFor': 'due', requestBody: 'body' },
+})
 const sends = (...response: readonly JsonObject[]) => ({ requests: { response } })
 const keeps = { state: { extract: { requestBody: { last: 'x' } } } }
 const items = (list: readonly number[], answer: Json) => ({
@@ -195,31 +201,6 @@ const GROUPS: Readonly<Record<string, Group>> = {
       ['any', { calls: { $items: { $contains: { kind: 'lookup' } } } }],
       ['none', { calls: [] }, [], { document: {}, given: { message } }],
       [
-        'one that would be stored',
-        {
-          answer: { status: 202 },
-          calls: [
-            {
-              kind: 'delivery',
-              id: 'kept',
-              method: 'POST',
-              url: `\${env:BASE}/v?q=1`,
-              orderKey: '1',
-              headers: { 'Content-Type': 'application/json', 'X-A': '1' },
-              body: { x: 1 },
-            },
-          ],
-        },
-        [],
-        { document: { requests: { response: [kept] } }, given: { message } },
-      ],
-      [
-        'another key than that of what would be stored',
-        { calls: [{ id: 'kept', orderKey: '2' }] },
-        ['/expect/calls/0/orderKey'],
-        { document: { requests: { response: [kept] } }, given: { message } },
-      ],
-      [
         'of each item',
         {
           calls: [
@@ -284,6 +265,49 @@ const GROUPS: Readonly<Record<string, Group>> = {
       ],
     ],
   },
+  deliveries: {
+    document: { requests: { response: [kept, lookup('to', {}, { method: 'POST' })] } },
+    given: { message },
+    cases: [
+      [
+        'all of them, which are no calls',
+        {
+          answer: { body: { $contains: { kept: { state: 'pending', delivery: '0'.repeat(24) } } } },
+          calls: [{ kind: 'response', id: 'to' }],
+          deliveries: [
+            {
+              id: 'kept',
+              method: 'POST',
+              url: `\${env:BASE}/v?q=1`,
+              orderKey: '1',
+              headers: { 'Content-Type': 'application/json', 'X-A': '1' },
+              body: { x: 1 },
+            },
+          ],
+        },
+      ],
+      ['another key', { deliveries: [{ id: 'kept', orderKey: '2' }] }, ['/expect/deliveries/0/orderKey']],
+      ['another body', { deliveries: [{ id: 'kept', body: { x: 2 } }] }, ['/expect/deliveries/0/body/x']],
+      ['one too few', { deliveries: [] }, ['/expect/deliveries']],
+      ['one too many', { deliveries: [{ id: 'kept' }, { id: 'to' }] }, ['/expect/deliveries/1']],
+      ['some of them', { deliveries: { $contains: [{ id: 'kept', method: 'POST' }] } }],
+      [
+        'of each item',
+        {
+          answer: { status: 202 },
+          deliveries: [
+            { id: 'kept', item: 0, body: 7 },
+            { id: 'kept', item: 1, body: 8 },
+          ],
+        },
+        [],
+        {
+          document: sends({ ...kept, forEach: { items: 'requestBody.list' }, delivery: {} }),
+          given: { message: { body: { x: 1, list: [7, 8] } } },
+        },
+      ],
+    ],
+  },
   failures: {
     ...twoLookups,
     cases: [
@@ -343,6 +367,46 @@ const GROUPS: Readonly<Record<string, Group>> = {
         { outcome: 'done', calls: [{ kind: 'response', id: 'to' }] },
         [],
         { document: sends(lookup('to', {}, { method: 'POST' })), given: { message } },
+      ],
+    ],
+  },
+  'a run of a schedule': {
+    document: scheduled(),
+    given: {},
+    cases: [
+      ['is due now, and has no body', { answer: { body: { due: '2026-01-01T00:00:00.000Z', body: {} } } }],
+      [
+        'is due at the time that it gives',
+        { answer: { body: { due: '2026-03-01T00:30:00.000Z', body: {} } } },
+        [],
+        { given: { message: DUE } },
+      ],
+      [
+        'is a request beside a route',
+        { mapped: { due: { $absent: true }, body: { x: 1 } } },
+        [],
+        { document: scheduled({ pattern: '/both' }), given: { message } },
+      ],
+      [
+        'beside a route says when it was due',
+        { answer: { body: { due: '2026-03-01T00:30:00.000Z', body: {} } } },
+        [],
+        { document: scheduled({ pattern: '/both' }), given: { message: DUE } },
+      ],
+      [
+        'fails if one of its requests fails',
+        { outcome: 'failed' },
+        [],
+        {
+          document: { ...scheduled(), ...sends(lookup('to'), lookup('other')) },
+          given: { responses: { to: { status: 500 } } },
+        },
+      ],
+      [
+        'of an endpoint without a schedule',
+        {},
+        ['/given/message/timestamps'],
+        { document: {}, given: { message: DUE } },
       ],
     ],
   },

@@ -69,6 +69,15 @@ describe('/deliveries', { skip: NO_BROWSER }, () => {
     assert.equal(upstream.received.at(-1)?.body, '{"patient":"p-0","code":"HB"}')
   })
 
+  test('counts what arrives while it is open', async (test) => {
+    const { page, open, service } = await openWithDeliveries(test, 1)
+    await open('deliveries')
+    const figures = page.getByLabel('Deliveries by state')
+    await figures.getByRole('link', { name: '1' }).waitFor()
+    await service.fetch('/lab', json('POST', { patient: 'p-7', code: 'GLU' }))
+    await figures.getByRole('link', { name: '2' }).waitFor()
+  })
+
   test('runs the message of a delivery through the document of today', async (test) => {
     const { page, open, lab, upstream } = await openWithDeliveries(test, 1)
     await open('deliveries')

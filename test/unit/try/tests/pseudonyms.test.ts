@@ -336,6 +336,18 @@ test('a pseudonymous message of HL7 v2 keeps its segments, type and charset, and
   }
 })
 
+test('a pseudonymous run of a schedule was due as long before its start as the run was', async () => {
+  const given = {
+    message: { timestamps: { scheduledFor: '2026-01-05T02:30:00.000Z' } },
+    now: '2026-01-05T02:30:01.500Z',
+  }
+  const written = { given, expect: { todo: true as const }, losses: [] }
+  const made = await pseudonymise(written, undefined, {}, () => Promise.resolve(undefined), new Uint8Array(32))
+  const { timestamps } = made.given.message as { timestamps: { scheduledFor: string } }
+  assert.notEqual(timestamps.scheduledFor, given.message.timestamps.scheduledFor)
+  assert.equal(Date.parse(String(made.given.now)) - Date.parse(timestamps.scheduledFor), 1_500)
+})
+
 test('a pseudonymous test keeps the headers that describe the exchange, and no other', async () => {
   const kept = { accept: 'text/plain', 'content-type': 'text/plain', 'user-agent': 'lab/1.2' }
   const changed = {

@@ -23,11 +23,13 @@ export type InspectorProps = Readonly<{
   vocabulary: Vocabulary | undefined
   /** The input format of the document. */
   format: string | undefined
+  hasSchedule: boolean
   onOpenPath: (path: string) => void
   onSaveTest(): void
 }>
 
-export function Inspector({ id, isStored, runs, hosts, vocabulary, format, onOpenPath, onSaveTest }: InspectorProps) {
+export function Inspector(props: InspectorProps) {
+  const { id, isStored, runs, hosts, vocabulary, format, hasSchedule, onOpenPath, onSaveTest } = props
   const { data, inputs, change, shown, compared } = runs
   const { report, request, failure } = shown
   const isRunning = shown.isRunning || shown.isOld
@@ -40,6 +42,7 @@ export function Inspector({ id, isStored, runs, hosts, vocabulary, format, onOpe
           message={inputs.typed}
           vocabulary={vocabulary}
           format={format}
+          hasSchedule={hasSchedule}
           onChange={(typed) => change({ typed })}
         />
       )}

@@ -13,10 +13,11 @@ export type MessageFormProps = Readonly<{
   vocabulary: Vocabulary | undefined
   /** The input format of the document. */
   format: string | undefined
+  hasSchedule: boolean
   onChange(message: TypedMessage): void
 }>
 
-export function MessageForm({ id, message, vocabulary, format, onChange }: MessageFormProps) {
+export function MessageForm({ id, message, vocabulary, format, hasSchedule, onChange }: MessageFormProps) {
   const { data } = useQuery({
     ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
     enabled: id !== NEW,
@@ -25,15 +26,32 @@ export function MessageForm({ id, message, vocabulary, format, onChange }: Messa
   const types = (vocabulary?.contentTypes ?? []).flatMap((one) => one.types)
   const known =
     message.contentType === '' || types.includes(message.contentType) ? types : [message.contentType, ...types]
+  // Its messages have no body.
+  const isBodiless = hasSchedule && format === undefined
   return (
     <div className="message-form">
       <div className="field-row">
-        <SelectField
-          label="Content type"
-          value={message.contentType}
-          choices={[{ value: '', label: 'Same as the endpoint' }, ...known.map((value) => ({ value, label: value }))]}
-          onChange={(contentType) => onChange({ ...message, contentType })}
-        />
+        {hasSchedule && (
+          <TextField
+            label="Due"
+            value={message.scheduledFor}
+            placeholder="2026-01-01T02:30:00Z"
+            hint={
+              isBodiless
+                ? 'When the run was due; now, if it is empty.'
+                : 'For a run of the schedule, which has no body.'
+            }
+            onChange={(scheduledFor) => onChange({ ...message, scheduledFor })}
+          />
+        )}
+        {!isBodiless && (
+          <SelectField
+            label="Content type"
+            value={message.contentType}
+            choices={[{ value: '', label: 'Same as the endpoint' }, ...known.map((value) => ({ value, label: value }))]}
+            onChange={(contentType) => onChange({ ...message, contentType })}
+          />
+        )}
         {tests.length > 0 && (
           <SelectField
             label="Start from the message of"
@@ -49,13 +67,15 @@ export function MessageForm({ id, message, vocabulary, format, onChange }: Messa
           />
         )}
       </div>
-      <TextField
-        label="Body"
-        rows={8}
-        value={message.body}
-        placeholder={vocabulary?.formats.find(({ name }) => name === format)?.sample ?? ''}
-        onChange={(body) => onChange({ ...message, body })}
-      />
+      {!isBodiless && (
+        <TextField
+          label="Body"
+          rows={8}
+          value={message.body}
+          placeholder={vocabulary?.formats.find(({ name }) => name === format)?.sample ?? ''}
+          onChange={(body) => onChange({ ...message, body })}
+        />
+      )}
       <details>
         <summary>Headers, query, parameters of the path</summary>
         {(['headers', 'query', 'urlParams'] as const).map((name) => (

@@ -9,6 +9,8 @@ export type TypedMessage = Readonly<{
   headers: string
   query: string
   urlParams: string
+  /** When a run of the schedule was due; '' for a message of another kind. */
+  scheduledFor: string
 }>
 
 export type RunData = Readonly<
@@ -17,7 +19,14 @@ export type RunData = Readonly<
   | { kind: 'typed'; message: TypedMessage }
 >
 
-export const NO_MESSAGE: TypedMessage = { body: '', contentType: '', headers: '', query: '', urlParams: '' }
+export const NO_MESSAGE: TypedMessage = {
+  body: '',
+  contentType: '',
+  headers: '',
+  query: '',
+  urlParams: '',
+  scheduledFor: '',
+}
 
 /** A message of a test, to be changed by hand. */
 export function typedFrom(test: StoredTest): TypedMessage {
@@ -29,7 +38,14 @@ export function typedFrom(test: StoredTest): TypedMessage {
     headers: json(message.headers),
     query: json(message.query),
     urlParams: json(message.urlParams),
+    scheduledFor: readDue(message) ?? '',
   }
+}
+
+/** When the run of a schedule was due that a message, or the input of a stage, is of. */
+export function readDue({ timestamps }: Readonly<{ timestamps?: unknown }>): string | undefined {
+  const due = isRecord(timestamps) ? timestamps.scheduledFor : undefined
+  return typeof due === 'string' ? due : undefined
 }
 
 /** Why a text of a typed message cannot be sent. An empty text is fine. */

@@ -68,10 +68,11 @@ function messagePart(data: RunData): readonly string[] | undefined {
 }
 
 /** The body is sent as typed: a text need not be sound JSON. */
-function typedPart({ body, contentType, headers, query, urlParams }: TypedMessage): string | undefined {
+function typedPart({ body, contentType, headers, query, urlParams, scheduledFor }: TypedMessage): string | undefined {
   const objects = { headers, query, urlParams }
   if (Object.values(objects).some((text) => objectFault(text) !== undefined)) return undefined
   return `{${[
+    ...(scheduledFor === '' ? [] : [member('timestamps', { scheduledFor })]),
     ...(body === '' ? [] : [member('body', body)]),
     ...(contentType === '' ? [] : [member('contentType', contentType)]),
     ...Object.entries(objects)

@@ -37,10 +37,13 @@ export type RunsOptions = Readonly<{
 
 const WITHOUT_BODY = /^(?:GET|DELETE)$/i
 
-/** The method is POST unless the document says another one. */
+/** The method is POST unless the document says another one. A document of runs of a schedule has no format of a body. */
 function takesBody(text: string): boolean {
-  const method: unknown = memberNamed(memberNamed(readTree(text), 'endpoint'), 'method')?.value
-  return typeof method !== 'string' || !WITHOUT_BODY.test(method)
+  const root = readTree(text)
+  const method: unknown = memberNamed(memberNamed(root, 'endpoint'), 'method')?.value
+  const hasMethodWithBody = typeof method !== 'string' || !WITHOUT_BODY.test(method)
+  const hasFormat = memberNamed(memberNamed(root, 'transformation'), 'input') !== undefined
+  return hasMethodWithBody && (hasFormat || memberNamed(root, 'schedule') === undefined)
 }
 
 /** Typed messages and edited answers stay while the page goes to another view of the endpoint and back. */

@@ -20,6 +20,7 @@ import { FaultDetails } from '../../../ui/states/fault-details.tsx'
 import { notify } from '../../../ui/states/notices.tsx'
 import { QueryView } from '../../../ui/states/states.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
+import { readDue } from '../run/run-data.ts'
 import type { Runs } from '../run/use-runs.ts'
 import {
   type Counted,
@@ -64,6 +65,7 @@ export function SaveTestDialog({ id, document, runs, report, onClose }: SaveTest
           recorded: recorded?.test,
           answers: inputs.answers,
           calls: report?.calls ?? [],
+          due: report?.stages?.map(({ input }) => readDue(input)).find((due) => due !== undefined),
         })
         const snapshot = await takeSnapshot(id, document, 'the message', given)
         const notReproduced = (recorded?.notReproduced ?? []).filter(({ path }) => path.startsWith('given'))

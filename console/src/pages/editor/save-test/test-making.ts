@@ -13,19 +13,21 @@ export type TestSource = Readonly<{
   recorded: StoredTest | undefined
   answers: EditedAnswers
   calls: readonly RunCall[]
+  /** When the run of a schedule was due that the dry run was. */
+  due: string | undefined
 }>
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Answers that the user wrote come in place of recorded ones; those of live calls were seen in the run. */
-export function testInputFromRun({ data, recorded, answers, calls }: TestSource): Given {
+export function testInputFromRun({ data, recorded, answers, calls, due }: TestSource): Given {
   const base: Given =
     data.kind === 'recorded'
       ? (recorded?.given ?? {})
       : data.kind === 'test'
         ? ((data.test.given as Given | undefined) ?? readGiven(data.test))
-        : { message: parseMessage(data.message) }
+        : { message: parseMessage(data.message, due) }
   const lookups = { ...asAnswers(base.lookups), ...liveAnswers(calls), ...answers.lookups }
   const responses = { ...asAnswers(base.responses), ...answers.responses }
   return {
@@ -37,13 +39,14 @@ export function testInputFromRun({ data, recorded, answers, calls }: TestSource)
 
 const asAnswers = (value: unknown): CannedAnswers => (isObject(value) ? (value as CannedAnswers) : {})
 
-function parseMessage({ body, contentType, headers, query, urlParams }: TypedMessage): Given {
+function parseMessage({ body, contentType, headers, query, urlParams }: TypedMessage, due: string | undefined): Given {
   const object = (text: string) => (text.trim() === '' ? undefined : (JSON.parse(text) as unknown))
   const parts = { headers: object(headers), query: object(query), urlParams: object(urlParams) }
   return {
     ...(body !== '' && { body: asValue(body) }),
     ...(contentType !== '' && { contentType }),
     ...Object.fromEntries(Object.entries(parts).filter(([, value]) => value !== undefined)),
+    ...(due !== undefined && { timestamps: { scheduledFor: due } }),
   }
 }
 

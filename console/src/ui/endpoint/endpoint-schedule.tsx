@@ -1,0 +1,90 @@
+/** The schedule of an endpoint on its pages, and a run on request with its result. */
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { asFailure } from '../../api/api-failure.ts'
+import type { EndpointRow } from '../../api/endpoint-row.ts'
+import { queryParts } from '../../api/query-keys.ts'
+import { type RunOfSchedule, runSchedule, type Schedule } from '../../api/schedule-calls.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Button } from '../controls/button.tsx'
+import { Dialog } from '../controls/dialog.tsx'
+import { OutcomeChip } from '../data/status-chip.tsx'
+import { duration } from '../data/time.tsx'
+import { FailureNotice } from '../states/failure-notice.tsx'
+import { VisibleText } from '../text/visible-text.tsx'
+import { ScheduleFacts } from './schedule-facts.tsx'
+
+export type EndpointScheduleProps = Readonly<{ row: EndpointRow; schedule: Schedule }>
+
+export function EndpointSchedule({ row, schedule }: EndpointScheduleProps) {
+  const refused = useRefusal('operator')
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div className="endpoint-schedule">
+      <ScheduleFacts schedule={schedule} />
+      <Link to="/messages" search={{ endpoint: [row.id], source: ['schedule'] }}>
+        All runs
+      </Link>
+      <Button tone="quiet" refused={refused} onPress={() => setOpen(true)}>
+        Run now …
+      </Button>
+      {isOpen && <RunDialog row={row} onClose={() => setOpen(false)} />}
+    </div>
+  )
+}
+
+function RunDialog({ row: { id, name, version }, onClose }: Readonly<{ row: EndpointRow; onClose(): void }>) {
+  const client = useQueryClient()
+  const { mutate, isPending, data, error } = useMutation({
+    mutationFn: () => runSchedule(id),
+    onSettled: () => {
+      void client.invalidateQueries({ queryKey: queryParts.endpointLists })
+      void client.invalidateQueries({ queryKey: queryParts.messages })
+    },
+  })
+  const actions = (
+    <>
+      <Button onPress={onClose}>{data === undefined ? 'Cancel' : 'Close'}</Button>
+      {data === undefined && (
+        <Button tone="primary" busy={isPending} onPress={() => mutate()}>
+          Run now
+        </Button>
+      )}
+    </>
+  )
+  return (
+    <Dialog title="Run the schedule now" onClose={onClose} actions={actions} isDismissable={!isPending}>
+      {data === undefined ? (
+        <p>
+          Version {version} of <VisibleText text={name} max={200} /> runs once, without changes that are not published.
+          Its lookups are asked and its requests are sent. Its times stay as they are.
+        </p>
+      ) : (
+        <Result run={data} onFollow={onClose} />
+      )}
+      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+    </Dialog>
+  )
+}
+
+function Result({ run, onFollow }: Readonly<{ run: RunOfSchedule; onFollow(): void }>) {
+  const { messageId, outcome, ms, code, error } = run
+  return (
+    <div className="dialog-text" role="status">
+      <p>
+        <OutcomeChip outcome={outcome} /> in {duration(ms)} {code === undefined ? null : <code>{code}</code>}
+      </p>
+      {error === undefined ? null : (
+        <p className="failure-sentence">
+          <VisibleText text={error} />
+        </p>
+      )}
+      <p>
+        <Link to="/messages/$id" params={{ id: messageId }} onClick={onFollow}>
+          Open the message
+        </Link>
+      </p>
+    </div>
+  )
+}
