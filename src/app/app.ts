@@ -125,7 +125,8 @@ async function openParts(context: Context) {
   })
   const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
   const { observe, traceContext, recorder } = observers
-  const intake = new Intake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
+  const tables = new ActiveTables({ store: store.tables, logger })
+  const intake = new Intake({ ...settings, tables, workerSlot, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
   const incompleteBodies = new IncompleteBodies({
     limitBytes: settings.parserLimitBytes,
@@ -139,7 +140,6 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
-  const tables = new ActiveTables({ store: store.tables, logger })
   const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,

@@ -4,6 +4,7 @@
  */
 
 import { Failure } from '../core/failure.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import { createIsoTime } from '../core/iso-time.ts'
 import type { Awaitable } from '../core/json.ts'
 import type { Headers, Received } from '../core/message.ts'
@@ -23,6 +24,8 @@ import type { Incoming } from './incoming-message.ts'
 import { createMessageLines, type MessageLogging } from './message-line.ts'
 import { stoppedBefore, stopping } from './shutdown.ts'
 
+const NO_TABLES: Readonly<{ current: TableSet }> = { current: new Map() }
+
 export type IntakeOptions = AdmissionLimits &
   BudgetLimits &
   Readonly<{
@@ -33,6 +36,8 @@ export type IntakeOptions = AdmissionLimits &
     messageTimeoutMs: number
     /** Of the body of a message; a listener refuses a larger one before it reads it. */
     parserLimitBytes: number
+    /** Of which each message reads one set; without it, there are none. */
+    tables?: Readonly<{ current: TableSet }>
     /** Called for each completed message, before it is answered: must be quick and must not throw. */
     observe: (completed: CompletedMessage) => void
     /** The trace that a message continues; left out if tracing is off. */
@@ -250,7 +255,7 @@ export class Intake {
   /** The caller has acquired a permit, unless the message is a record. */
   #run(admitted: Admitted, startedAt: number, trace: Trace, notify: Notify): Awaitable<CompletedMessage> {
     const { compiled, incoming, handle } = admitted
-    const { clock, newId, messageTimeoutMs } = this.#options
+    const { clock, newId, messageTimeoutMs, tables = NO_TABLES } = this.#options
     this.#inFlight += 1
     const messageId = newId()
     const { origin } = incoming
@@ -273,6 +278,7 @@ export class Intake {
       responseTimes: {},
       lookups: { highestStatus: undefined, networkError: false },
       trace,
+      tables: tables.current,
       isDelivered: false,
       extracted: undefined,
       answerKeeper: undefined,
