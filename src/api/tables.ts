@@ -1,17 +1,20 @@
 /** `/tables`: what documents translate codes with. */
 import { Readable } from 'node:stream'
+import type { Static } from 'typebox'
 import { Failure } from '../core/failure.ts'
+import { collectInto, type Lint, toFaults } from '../core/lint.ts'
 import { anything, described, enumSchema, list, named, object, record, text, time, whole } from '../core/schema.ts'
 import { TABLE_NAME_PATTERN } from '../core/tables/table.ts'
+import { checkSchema } from '../document/checks/check-field.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import { tableEtag } from '../endpoints/table-changes.ts'
 import { type ChangedTable, rowObject, type TableCall, type TableRows } from '../endpoints/table-service.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-formats.ts'
-import { sendUnchanged, setWarnings } from './answers.ts'
+import { sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { createOrigin } from './origin.ts'
-import { answer, checkedBody, IfMatch, optionalBody, route } from './route.ts'
+import { answer, body, IfMatch, optionalBody, route } from './route.ts'
 
 export const TableSummary = named('TableSummary', {
   name: text,
@@ -29,6 +32,7 @@ const TableChanged = named(
 )
 
 const row = record(text)
+const Rows = object({ rows: list(row) })
 const RowChange = object(
   { kind: enumSchema(['added', 'removed', 'changed']), key: text },
   { from: described(row, 'The row before.'), to: described(row, 'The row afterwards.') },
@@ -85,8 +89,8 @@ export const tableRoutes = [
       const bytes = call.request.body as Uint8Array | undefined
       const reading = await formatOfBody(call).read(bytes ?? new Uint8Array())
       const made = await tables.put(name, reading, toTableCall(call))
-      if (made.isNew) call.reply.code(201).header('location', `/tables/${name}`)
-      return changed(call, made)
+      if (made.isNew) call.reply.header('location', `/tables/${name}`)
+      return sendJson(call.reply, made.isNew ? 201 : 200, changed(call, made))
     },
   }),
   route({
@@ -114,11 +118,11 @@ export const tableRoutes = [
     role: 'author',
     summary: 'Adds rows to a table; a row whose key is there already is replaced.',
     headers: IfMatch,
-    body: checkedBody(object({ rows: list(row) }), { code: 'TABLE_INVALID' }),
+    body: body(Rows),
     answers: { 200: stored },
     fails: [...findsNoTable, ...refusesTable],
     handle: async (call, { tables }) =>
-      changed(call, await tables.addRows(call.params.name, call.body.rows, toTableCall(call))),
+      changed(call, await tables.addRows(call.params.name, readRows(call), toTableCall(call))),
   }),
   route({
     method: 'GET',
@@ -181,6 +185,17 @@ export const tableRoutes = [
     },
   }),
 ]
+
+/** Fails with TABLE_INVALID. */
+function readRows(call: Call): readonly Readonly<Record<string, string>>[] {
+  const raw = call.json()
+  const lints: Lint[] = []
+  checkSchema(Rows, raw, collectInto(lints))
+  if (lints.length > 0) {
+    throw new Failure('TABLE_INVALID', 'The rows have faults; nothing was stored.', { details: toFaults(lints) })
+  }
+  return (raw as unknown as Static<typeof Rows>).rows
+}
 
 const toTableCall = (call: Call): TableCall => ({
   ifMatch: call.ifMatch,

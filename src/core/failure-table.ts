@@ -189,7 +189,8 @@ export const FAILURES = {
     status: 500,
     retry: false,
     issue: 'not-found',
-    means: 'A table that the document reads is not there. It can be lost only where a store is copied or changed by hand.',
+    means:
+      'A table that the document reads is not there. It can be lost only where a store is copied or changed by hand.',
   },
   MESSAGE_TOO_COSTLY: {
     status: 413,

@@ -4,7 +4,6 @@
  */
 
 import { Failure } from '../core/failure.ts'
-import type { TableSet } from '../core/tables/table-set.ts'
 import { createIsoTime } from '../core/iso-time.ts'
 import type { Awaitable } from '../core/json.ts'
 import type { Headers, Received } from '../core/message.ts'
@@ -12,6 +11,7 @@ import { type BudgetLimits, createBudgets } from '../core/message-budget.ts'
 import { classifySource, DOORS, isReplay, type Origin } from '../core/origin.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock, Run } from '../core/run.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import { startTrace, type Trace, type TraceContext, traceSoFar } from '../core/tracing/trace.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'

@@ -5,6 +5,7 @@ import type { LintSink } from '../../core/lint.ts'
 import { letsThrough } from '../condition.ts'
 import type { PathSource } from '../paths/path.ts'
 import { isArray } from '../paths/path-read.ts'
+import type { TablesOf } from './mapping-functions.ts'
 import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
 import { FIRST_ELEMENT, type MappingTarget, type TargetStep } from './target.ts'
 import {

@@ -248,7 +248,7 @@ function compileApply(
       const pending = loop?.(value, source, run)
       if (pending !== undefined) return pending.then(() => applyFrom(at + 1, source, objects, run))
       for (const { choose, write } of targets) {
-        const chosen = choose === undefined ? (value ?? undefined) : choose(value, run.context)
+        const chosen = choose === undefined ? (value ?? undefined) : choose(value, run.added.context)
         if (chosen === undefined) continue
         if (chargedAt !== undefined) {
           // Of a list, the target may make as many elements.

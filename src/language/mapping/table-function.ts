@@ -18,7 +18,8 @@ export function checkTableParameters(parameters: JsonObject, lint: LintSink): bo
     isSound = false
   }
   for (const name of Object.keys(parameters)) {
-    if (!NAMES.includes(name)) refuse(lint.at(name), `The function table has no parameter "${name}", but table, column and missing.`)
+    if (!NAMES.includes(name))
+      refuse(lint.at(name), `The function table has no parameter "${name}", but table, column and missing.`)
   }
   for (const name of ['table', 'column'] as const) {
     const value = parameters[name]
@@ -33,7 +34,11 @@ export function checkTableParameters(parameters: JsonObject, lint: LintSink): bo
  * Fails with CODE_UNMAPPED at `path` for a code that the table has not, or has no text for, unless `missing` says what to write.
  * A number or boolean is looked for as its text; no value stays none.
  */
-export function compileTable({ table: name, column, missing = MISSING.fail }: JsonObject, tablesOf: TablesOf, path: string): Convert {
+export function compileTable(
+  { table: name, column, missing = MISSING.fail }: JsonObject,
+  tablesOf: TablesOf,
+  path: string,
+): Convert {
   let known: ActiveTable | undefined
   let index = 1
   return (value, context) => {
@@ -56,7 +61,14 @@ export function compileTable({ table: name, column, missing = MISSING.fail }: Js
 }
 
 function unmapped({ name, version }: ActiveTable, code: string, column: string | undefined, path: string): Failure {
-  const what = column === undefined ? `no code ${JSON.stringify(shown(code))}` : `no "${column}" for ${JSON.stringify(shown(code))}`
+  const what =
+    column === undefined
+      ? `no code ${JSON.stringify(shown(code))}`
+      : `no "${column}" for ${JSON.stringify(shown(code))}`
   const unquoted = `The table "${name}" (version ${version}) has not what the message needs.`
-  return new Failure('CODE_UNMAPPED', `The table "${name}" (version ${version}) has ${what}. Add it to the table, or say what to write in "missing".`, { path, unquoted })
+  return new Failure(
+    'CODE_UNMAPPED',
+    `The table "${name}" (version ${version}) has ${what}. Add it to the table, or say what to write in "missing".`,
+    { path, unquoted },
+  )
 }
