@@ -26,7 +26,7 @@ async function openStage(test: TestContext, database: ClockedDatabase) {
     arrivals.push({ at: stage.timers.now(), id, isTaken: !target.isAway })
     response.writeHead(target.isAway ? 503 : 200).end()
   })
-  const stage = await startSimulatedSender(test, database, START_MS, () => ({
+  const stage = await startSimulatedSender(database, START_MS, () => ({
     answersMs: target.isAway ? 0 : ANSWER_MS,
   }))
   return { ...stage, target, arrivals, url: `${upstream.url}/in` }

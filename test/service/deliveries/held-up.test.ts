@@ -30,15 +30,10 @@ for (const [name, how, ms] of AWAY) {
       response.end()
     })
     const awayUrl = how === 'refuses' ? 'http://127.0.0.1:9' : away.url
-    const { timers, accept, store } = await startSimulatedSender(
-      test,
-      clockedSqlite(test, START_MS),
-      START_MS,
-      (target) => {
-        if (target === healthy.url) return { answersMs: 20 }
-        return how === 'timeout' ? { timesOutMs: ms } : { answersMs: ms }
-      },
-    )
+    const { timers, accept, store } = await startSimulatedSender(clockedSqlite(test, START_MS), START_MS, (target) => {
+      if (target === healthy.url) return { answersMs: 20 }
+      return how === 'timeout' ? { timesOutMs: ms } : { answersMs: ms }
+    })
     const waiting = Array.from({ length: WAITING }, (_, number) => (number % 2 === 0 ? `k${number % 50}` : undefined))
     await accept(`${awayUrl}/in`, waiting, RULES)
     await timers.pass(10_000)
@@ -64,7 +59,7 @@ test('a key that fails holds up no other of its target', async (test) => {
     else taken.push(id)
     response.end()
   })
-  const { timers, accept, store } = await startSimulatedSender(test, clockedSqlite(test, START_MS), START_MS, () => ({
+  const { timers, accept, store } = await startSimulatedSender(clockedSqlite(test, START_MS), START_MS, () => ({
     answersMs: 20,
   }))
   const [first = assert.fail(), ...behind] = await accept(`${target.url}/in`, Array(100).fill('held'), RULES)

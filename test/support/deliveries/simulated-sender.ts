@@ -1,5 +1,4 @@
 /** A sender over a store of a database, whose clocks the test moves together, and HTTP targets that it really calls. */
-import type { TestContext } from 'node:test'
 import { createSecretSource } from '../../../src/app/secret-source.ts'
 import type { NewDelivery } from '../../../src/core/deliveries/delivery.ts'
 import { createIds } from '../../../src/core/id.ts'
@@ -51,10 +50,9 @@ export type SimulatedSender = Readonly<{
 /** On the clock of the test: how long a target takes to answer, or that it is not called, as no answer arrives in that time. */
 type TargetTimes = Readonly<{ answersMs: number } | { timesOutMs: number }>
 
-/** The sender is stopped with the test. */
+/** The sender is stopped with the test, before the store closes. */
 export async function startSimulatedSender(
-  test: TestContext,
-  { open, setClock }: ClockedDatabase,
+  { open, setClock, uses }: ClockedDatabase,
   startMs: number,
   timesOf: (target: string) => TargetTimes,
 ): Promise<SimulatedSender> {
@@ -117,7 +115,7 @@ export async function startSimulatedSender(
   })
   const newId = createIds(clock, 1)
   sender.start()
-  test.after(async () => {
+  uses(async () => {
     const stopped = sender.stop(0)
     await timers.pass(1)
     await stopped
