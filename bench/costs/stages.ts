@@ -72,6 +72,7 @@ function runOf(body: Uint8Array): Run {
     responseTimes: {},
     lookups: { highestStatus: undefined, networkError: false },
     trace: startTrace(),
+    tables: new Map(),
     isDelivered: false,
     extracted: undefined,
     answerKeeper: undefined,

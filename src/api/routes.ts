@@ -9,6 +9,7 @@ import { consoleRoutes, operationRoutes, uptimeRoutes } from './operation.ts'
 import { replayRoutes } from './replays.ts'
 import type { Route } from './route.ts'
 import { scheduleRoutes } from './schedule.ts'
+import { tableRoutes } from './tables.ts'
 import { recordedTestRoutes, testRoutes } from './tests.ts'
 
 /** What the message port serves where endpoints are managed on the admin port alone. */
@@ -28,6 +29,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   ...messageRoutes,
   ...replayRoutes,
   ...deliveryRoutes,
+  ...tableRoutes,
   ...recordedTestRoutes,
   ...accessRoutes,
   ...operationRoutes,
@@ -39,6 +41,7 @@ export type TypedRoutes = (
   | typeof uptimeRoutes
   | typeof endpointRoutes
   | typeof scheduleRoutes
+  | typeof tableRoutes
   | typeof authoringRoutes
   | typeof dryRunRoutes
   | typeof testRoutes

@@ -9,6 +9,7 @@ import type { DeliveryService } from '../deliveries/delivery-service.ts'
 import type { FindFaults } from '../endpoints/endpoint-faults.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
 import type { ListSummaries } from '../endpoints/endpoint-summaries.ts'
+import type { TableService } from '../endpoints/table-service.ts'
 import type { ConsumerStatus } from '../inbound/kafka/endpoint-consumers.ts'
 import type { MllpPortStatus } from '../inbound/mllp/mllp-ports.ts'
 import type { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
@@ -43,6 +44,8 @@ export type Api = EndpointAids &
     listSummaries: ListSummaries
     /** The counts of the messages of one endpoint. */
     reportOne: (endpointId: string) => Promise<JsonObject>
+    tables: TableService
+    tablesMaxBytes: number
     batchLimitBytes: number
     parserLimitBytes: number
     publishedApi: LiveOpenApi

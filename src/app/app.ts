@@ -7,6 +7,7 @@ import { portion } from '../core/worker-processes.ts'
 import { createDeliveryService } from '../deliveries/delivery-service.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import { createEndpointService } from '../endpoints/endpoint-service.ts'
+import { TableService } from '../endpoints/table-service.ts'
 import { createLoadShedder } from '../inbound/admission/load-shedder.ts'
 import { IncompleteBodies } from '../inbound/incomplete-bodies.ts'
 import { Intake } from '../inbound/intake.ts'
@@ -17,6 +18,7 @@ import { drain } from '../inbound/shutdown.ts'
 import { createMessageCaptures } from '../records/message-log/captures.ts'
 import { createMessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
+import { ActiveTables } from '../tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
 import { createRecordedTests } from '../try/tests/recorded-tests.ts'
 import { createRequestedTests } from '../try/tests/requested-tests.ts'
@@ -123,7 +125,8 @@ async function openParts(context: Context) {
   })
   const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
   const { observe, traceContext, recorder } = observers
-  const intake = new Intake({ ...settings, workerSlot, clock, newId, logger, observe, traceContext })
+  const tables = new ActiveTables({ store: store.tables, logger })
+  const intake = new Intake({ ...settings, tables, workerSlot, clock, newId, logger, observe, traceContext })
   registry.watch(() => intake.keep(registry.get))
   const incompleteBodies = new IncompleteBodies({
     limitBytes: settings.parserLimitBytes,
@@ -140,6 +143,7 @@ async function openParts(context: Context) {
   const runTests = createTestRunner({ services, settings, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,
+    tables,
     changes: store.changes,
     announce: workerCluster?.announce,
     registry,
@@ -217,6 +221,7 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
+  const tableService = new TableService({ store: store.tables, tables, endpointService, newId, clock, logger })
   const servers = createServers({
     settings,
     workerSlot,
@@ -230,6 +235,7 @@ async function openParts(context: Context) {
     records,
     captures,
     deliveries,
+    tables: tableService,
     schedules,
     health,
     isStopping: () => running.isStopping,

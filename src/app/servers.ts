@@ -24,6 +24,7 @@ import type { DeliveryService } from '../deliveries/delivery-service.ts'
 import { describeDocument } from '../document/schema/public-schema.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
+import type { TableService } from '../endpoints/table-service.ts'
 import type { LoadShedder } from '../inbound/admission/load-shedder.ts'
 import { createBodyReader } from '../inbound/http/bodies.ts'
 import { type ConnectionCounts, capConnections, endConnections, quiet } from '../inbound/http/connections.ts'
@@ -86,6 +87,7 @@ type ServersOptions = Readonly<{
   records: MessageRecords
   captures: MessageCaptures
   deliveries: DeliveryService
+  tables: TableService
   schedules: ScheduleRunner
   health: ServiceHealth
   isStopping(): boolean
@@ -143,7 +145,8 @@ type Ports = Readonly<{ messagePort: () => number; adminPort: () => number }>
 /** What the routes of a port call. Both ports serve the same documents. */
 function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { messagePort }: Ports): (port: Port) => Api {
   const { settings, version, dryRuns, storedTests, runTests, makeRecordedTest, records, captures, schedules } = options
-  const { deliveries, endpointService, health, managementAuth, watching, consoleFolder, clock, logger } = options
+  const { deliveries, tables, endpointService, health, managementAuth, watching, consoleFolder, clock, logger } =
+    options
   const describe = () => JSON.stringify(describeApi(describeDocument(), version))
   let description: string | undefined
   const shared = {
@@ -151,6 +154,8 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     endpoints: endpointService,
     listSummaries: watching.listSummaries,
     reportOne: health.report,
+    tables,
+    tablesMaxBytes: settings.tablesMaxBytes,
     batchLimitBytes: settings.batchLimitBytes,
     parserLimitBytes: settings.parserLimitBytes,
     publishedApi,

@@ -179,6 +179,19 @@ export const FAILURES = {
     means:
       'An entry of a mapping could not convert its value, or would have replaced what another entry wrote in another shape.',
   },
+  CODE_UNMAPPED: {
+    status: 422,
+    retry: false,
+    issue: 'code-invalid',
+    means: 'A table has no row, or no text, for a code of the message, and nothing says what to write in its place.',
+  },
+  TABLE_MISSING: {
+    status: 500,
+    retry: false,
+    issue: 'not-found',
+    means:
+      'A table that the document reads is not there. It can be lost only where a store is copied or changed by hand.',
+  },
   MESSAGE_TOO_COSTLY: {
     status: 413,
     retry: false,

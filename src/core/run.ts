@@ -6,6 +6,7 @@ import type { MessageBudget } from './message-budget.ts'
 import type { DoorTraits } from './origin.ts'
 import type { OutboundAnswer, OutboundFault } from './ports/http-client-port.ts'
 import type { ProduceSlot, RecordProducer } from './ports/record-producer.ts'
+import type { TableSet } from './tables/table-set.ts'
 import type { Trace } from './tracing/trace.ts'
 
 /** Milliseconds since the epoch; injected, so that tests set the time. */
@@ -43,6 +44,8 @@ export type Run = {
   /** The result of the lookups, which is stored with the state. */
   readonly lookups: LookupOutcome
   readonly trace: Trace
+  /** As they were when it began: it reads one version of each. */
+  readonly tables: TableSet
   /** Every response request and item succeeded; an optional one that failed did not. */
   isDelivered: boolean
   /** The values of `state.extract`; undefined until the message is mapped. */

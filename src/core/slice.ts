@@ -6,3 +6,14 @@ export const SLICE_MS = 10
 
 /** Between two slices. */
 export const letOthersRun = (): Promise<void> => nextIteration()
+
+/** Gives what to await within a loop, every few µs of work: a promise once a slice is over, else nothing. */
+export function createPause(): () => Promise<void> | undefined {
+  let startedAt = performance.now()
+  return () => {
+    if (performance.now() - startedAt <= SLICE_MS) return undefined
+    return letOthersRun().then(() => {
+      startedAt = performance.now()
+    })
+  }
+}

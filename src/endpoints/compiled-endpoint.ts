@@ -3,11 +3,13 @@ import type { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
 import { collectInto, documentPath, type Lint, type LintSink, preventsActivation } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
+import type { TableUse } from '../core/tables/table-set.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { type DocumentBounds, lintBounds } from '../document/checks/document-bounds.ts'
 import { lintEndpoint } from '../document/checks/lint-endpoint.ts'
 import { type Claim, readClaims } from '../document/doors.ts'
 import { listReferences } from '../document/reads/document-reads.ts'
+import { listTableUses } from '../document/reads/table-uses.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { compileEndpoint, type WrappedPipeline, wrapPipeline } from '../pipeline/compile.ts'
 import { compileAuth, type EndpointAuth } from '../pipeline/endpoint-auth.ts'
@@ -36,6 +38,8 @@ export type CompiledEndpoint = WrappedPipeline &
     endpoint: Endpoint
     /** What no other active endpoint may have. */
     claims: readonly Claim[]
+    /** Absent if it reads no table. */
+    tableUses?: readonly TableUse[]
     /** How many records each message produces, if they may overlap with those of the next message; else undefined. */
     produces?: number | undefined
     /** Authenticates the senders; undefined if the endpoint has no `auth`. */
@@ -94,12 +98,14 @@ export async function compileDocument(
   if (run === undefined) throw new TypeError('A pipeline that is not compiled now needs a cache.')
   const auth = compileAuth(endpoint, isolated, sink)
   const document = { _id, ...endpoint, createdAt, updatedAt, __v: 0 } as unknown as StoredDocument
+  const tableUses = listTableUses(endpoint)
   const sampling = { left: 0, sampledAtMs: Number.NEGATIVE_INFINITY, intervalMs: 0 }
   const compiled = {
     version,
     document,
     endpoint,
     claims: readClaims(endpoint),
+    ...(tableUses.length > 0 && { tableUses }),
     ...wrapPipeline(run, endpoint, _id, auth, isolated),
     auth,
     sampling,

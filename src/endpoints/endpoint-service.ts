@@ -11,6 +11,7 @@ import { type BatchReport, collectFaults, parseChange, readBatch, toOperationRes
 import { createEndpointReads, type EndpointReads } from './endpoint-reads.ts'
 import {
   type Checked,
+  type CheckedSet,
   type EndpointChange,
   EndpointWriter,
   type EndpointWriterOptions,
@@ -21,6 +22,7 @@ import { mergePatch, parseDocument } from './parse-document.ts'
 import { Reconciler } from './reconciler.ts'
 import { createStoreQueue, retryOnConflict } from './store-queue.ts'
 import type { InactiveDocuments, StoredEndpointsOptions } from './stored-endpoints.ts'
+import type { CheckedTable, TableChange } from './table-changes.ts'
 
 /** The document of a change, as it is active or was removed, with the warnings of its check. */
 export type Accepted = Readonly<{ document: StoredDocument; version: number; warnings: readonly Lint[] }>
@@ -34,6 +36,14 @@ export type Accepted = Readonly<{ document: StoredDocument; version: number; war
  * PRECONDITION_FAILED, STORE_UNAVAILABLE, and with OVERLOADED if no isolated process compiled the document in time.
  */
 export interface EndpointService extends EndpointReads {
+  /**
+   * Changes tables, whose rows are stored. Out: each with its new version. Also fails with TABLE_UNKNOWN, TABLE_IN_USE.
+   */
+  changeTables(
+    changes: readonly TableChange[],
+    origin?: Origin,
+    toAuditEntry?: ToAuditEntry,
+  ): Promise<readonly CheckedTable[]>
   /**
    * Activates the documents in the store. Documents that have faults are logged and left out; checks that take long follow
    * after it, and then leave further ones out.
@@ -121,8 +131,9 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
   }
 
   /** Announced outside the queue: two processes that announce at once would wait for each other. */
-  const announced = async (made: readonly Checked[]): Promise<readonly Checked[]> => {
-    if (made.length > 0) await announce?.(made.length)
+  const announced = async (made: CheckedSet): Promise<CheckedSet> => {
+    const count = made.endpoints.length + made.tables.length
+    if (count > 0) await announce?.(count)
     return made
   }
 
@@ -137,7 +148,7 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
       const change = { ...(await describe()), operation: 0, ifMatch }
       return writer.write({ changes: [change], origin, collectFaults: () => FIRST_FAULT }, toAuditEntry)
     })
-    const [{ compiled, current, stamp, lints }] = (await announced(made)) as readonly [Checked]
+    const [{ compiled, current, stamp, lints }] = (await announced(made)).endpoints as readonly [Checked]
     const document = (compiled?.document ?? current) as StoredDocument
     return { document, version: stamp.version, warnings: lints.filter(isWarning) }
   }
@@ -158,6 +169,11 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
       pipelines.stop()
     },
     inactiveDocuments: reconciler.inactive,
+    changeTables: async (tables, origin = {}, toAuditEntry) => {
+      const ifMatch = tables.find((one) => one.ifMatch !== undefined)?.ifMatch
+      const set = { changes: [], tables, origin, collectFaults: () => FIRST_FAULT }
+      return (await announced(await inOrder(ifMatch, () => writer.write(set, toAuditEntry)))).tables
+    },
     create: (text, origin = {}, toAuditEntry) =>
       changeOne(origin, toAuditEntry, undefined, async () => ({
         method: 'create',
@@ -209,7 +225,7 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
       const checked = dryRun
         ? await failures.callEndpointStore(() => writer.check(set, ahead))
         : await announced(await inOrder(ifMatch, () => writer.write(set, toAuditEntry, ahead)))
-      return { results: checked.map((one) => toOperationResult(one, dryRun)), dryRun }
+      return { results: checked.endpoints.map((one) => toOperationResult(one, dryRun)), dryRun }
     },
   }
 }

@@ -15,12 +15,23 @@ import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { toStateRecord, usesState } from '../pipeline/stages/state.ts'
 import type { AuditEffect, ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { EndpointStore, EndpointWrite, RefusedWrite } from '../store/sql/endpoint-store.ts'
+import type { ActiveTables } from '../tables/active-tables.ts'
 import { type CompiledEndpoint, compileDocument, type Stamp } from './compiled-endpoint.ts'
 import { ActiveEndpoints, findClashes, hasNameAndClaims, type Registry } from './endpoint-registry.ts'
 import * as failures from './management-failures.ts'
 import type { ParsedDocument } from './parse-document.ts'
 import { computeEtag, matchesEtag } from './precondition.ts'
 import type { Reconciler } from './reconciler.ts'
+import {
+  bytesAfter,
+  type CheckedTable,
+  checkTableChange,
+  findUser,
+  lintUses,
+  shapesAfter,
+  type TableChange,
+  toTableWrite,
+} from './table-changes.ts'
 
 /** The stored tests of endpoints, in one change. All fail with STORE_UNAVAILABLE. */
 export type TestsForChange = Readonly<{
@@ -40,10 +51,13 @@ export type EndpointWriterOptions = Readonly<{
   store: EndpointStore
   registry: Registry
   services: Services
-  settings: PipelineSettings & DocumentBounds & Readonly<{ maxEndpoints: number; compiledEndpointsBytes: number }>
+  settings: PipelineSettings &
+    DocumentBounds &
+    Readonly<{ maxEndpoints: number; compiledEndpointsBytes: number; tablesMaxBytes: number }>
   clock: Clock
   newId: () => string
   logger: Logger
+  tables: ActiveTables
   changeTests?: ChangeTests | undefined
 }>
 
@@ -69,6 +83,8 @@ export type EndpointChange = Readonly<{
 /** Changes that are made together: all of them, or none. No two of them are of one endpoint. */
 type ChangeSet = Readonly<{
   changes: readonly EndpointChange[]
+  /** No two of one table. */
+  tables?: readonly TableChange[]
   origin: Origin
   /** How faults are answered, each time that the changes are checked. */
   collectFaults(): Faults
@@ -104,6 +120,9 @@ export type Checked = Readonly<{
   compiled: CompiledEndpoint | undefined
   lints: readonly Lint[]
 }>
+
+/** Changes that were checked together. */
+export type CheckedSet = Readonly<{ endpoints: readonly Checked[]; tables: readonly CheckedTable[] }>
 
 /** A document of a change, compiled. `failure`: why it could not be read or compiled. */
 type Draft = Readonly<
@@ -172,8 +191,21 @@ export class EndpointWriter {
    * Checks the changes against what is stored afterwards. `ahead`: what was prepared; what is not, or is out of date, is
    * compiled now. Fails with the codes of EndpointService; rejects with StoreUnavailable.
    */
-  async check({ changes, origin, collectFaults }: ChangeSet, ahead?: PreparedChanges): Promise<readonly Checked[]> {
+  async check(set: ChangeSet, ahead?: PreparedChanges): Promise<CheckedSet> {
+    const { changes, tables: tableChanges = [], origin, collectFaults } = set
+    const { tables } = this.#options
     const faults = collectFaults()
+    const checkedTables: CheckedTable[] = []
+    for (const change of tableChanges) {
+      const fail = (failure: Failure, path?: string) => faults.add(change.operation, failure, path)
+      checkedTables.push(await checkTableChange(change, tables, fail))
+    }
+    const { tablesMaxBytes } = this.#options.settings
+    const last = tableChanges.findLast(({ rows }) => rows !== undefined)
+    if (last !== undefined && bytesAfter(tables, tableChanges) > tablesMaxBytes) {
+      faults.add(last.operation, failures.tablesFull(tablesMaxBytes))
+    }
+    const shapes = shapesAfter(tables, tableChanges)
     const testsNow = this.#options.changeTests?.(origin)
     const { known, tests } = ahead ?? { known: new Map<EndpointChange, Prepared>(), tests: testsNow }
     const mayCreate = this.#countRoom(changes)
@@ -204,7 +236,8 @@ export class EndpointWriter {
       const { stamp, compiled, errors } = draft
       if (compiled !== undefined) {
         const isSound = hasNameAndClaims(draft.lints)
-        faults.addDocument(operation, errors, rivals.findClashes(compiled), isSound)
+        const unfound = lintUses(compiled.tableUses ?? [], shapes)
+        faults.addDocument(operation, [...errors, ...unfound], rivals.findClashes(compiled), isSound)
         if (isSound) rivals.add(compiled, operation)
       }
       const failing = isSame ? before.failing : await runTests(draft, current, tests)
@@ -218,39 +251,54 @@ export class EndpointWriter {
       })
       if (count % CHECKED_AT_ONCE === CHECKED_AT_ONCE - 1) await nextIteration()
     }
+    const changed = new Set(changes.map(({ id }) => id))
+    const others = tableChanges.length === 0 ? [] : this.#options.registry.all()
+    const staying = others.filter(({ document }) => !changed.has(document._id))
+    for (const change of tableChanges) {
+      const inUse = findUser(change, shapes, staying)
+      if (inUse !== undefined) faults.add(change.operation, inUse)
+    }
     faults.settle()
-    return checked
+    return { endpoints: checked, tables: checkedTables }
   }
 
   /**
    * Checks the changes, stores them with their entries in the audit log, and activates them. Calls must not overlap with
    * other changes of the registry.
    */
-  async write(
-    set: ChangeSet,
-    toAuditEntry: ToAuditEntry | undefined,
-    ahead?: PreparedChanges,
-  ): Promise<readonly Checked[]> {
-    const { store, logger } = this.#options
-    const checked = await this.check(set, ahead)
+  async write(set: ChangeSet, toAuditEntry: ToAuditEntry | undefined, ahead?: PreparedChanges): Promise<CheckedSet> {
+    const { store, logger, clock } = this.#options
+    const made = await this.check(set, ahead)
+    const { endpoints: checked, tables } = made
+    const at = new Date(clock()).toISOString()
     const writes = checked.map((one) => ({
       ...toEndpointWrite(one, set.origin),
       entry: toAuditEntry?.(toAuditEffect(one.stamp, set.origin)),
     }))
     const ids = checked.map(({ stamp }) => stamp._id)
-    const result = await this.#reconciler.confirm(ids, () => store.writeAll(writes))
+    const tableWrites = tables.map((one) => toTableWrite(one, at, set.origin, toAuditEntry))
+    const result = await this.#reconciler.confirm(ids, () => store.writeAll(writes, tableWrites))
     if (result !== 'stored') {
       const faults = set.collectFaults()
-      faults.add(checked[result.index]?.change.operation ?? 0, refusal(result, checked[result.index]))
+      const refused = (result.reason === 'table stale' ? tables : checked)[result.index]
+      faults.add(refused?.change.operation ?? 0, refusal(result, checked[result.index]))
       faults.settle()
     }
+    this.#options.tables.change(
+      tables.map(({ change: { name, rows }, before }) => ({
+        name,
+        version: before + 1,
+        content: rows?.content ?? '',
+        table: rows?.table,
+      })),
+    )
     this.#activate(checked)
     for (const { compiled, lints } of checked) {
       for (const { path, message } of compiled === undefined ? [] : lints.filter(isWarning)) {
         logger.warn({ endpointId: compiled?.document._id, endpoint: compiled?.document.name, path }, message)
       }
     }
-    return checked
+    return made
   }
 
   async #prepareOne(
@@ -399,6 +447,7 @@ function toEndpointWrite({ change, stamp, current, compiled }: Checked, origin: 
 function refusal(refused: RefusedWrite, of: Checked | undefined): Failure {
   if (refused.reason === 'gone') return failures.unknown(of?.stamp._id ?? '')
   if (refused.reason === 'stale') return failures.stale()
+  if (refused.reason === 'table stale') return failures.staleTable()
   return failures.storeClash(refused.reason === 'claim' ? of?.compiled?.claims[refused.claim] : undefined)
 }
 

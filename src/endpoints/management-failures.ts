@@ -2,6 +2,7 @@
 import { Failure } from '../core/failure.ts'
 import { FAILURES, type FailureCode } from '../core/failure-table.ts'
 import { type Lint, toFaults } from '../core/lint.ts'
+import type { StoredDocument } from '../core/stored-document.ts'
 import type { Claim } from '../document/doors.ts'
 import { callStore } from '../store/store-access.ts'
 
@@ -61,6 +62,31 @@ export const tooMany = (max: number): Failure =>
   )
 
 export const unknown = (id: string): Failure => new Failure('ENDPOINT_UNKNOWN', `There is no endpoint with ID '${id}'.`)
+
+export const unknownTable = (name: string): Failure =>
+  new Failure('TABLE_UNKNOWN', `There is no table '${name}'; GET /tables lists those that there are.`)
+
+export const unknownTableVersion = (name: string, version: number): Failure =>
+  new Failure(
+    'VERSION_UNKNOWN',
+    `The table '${name}' has no version ${version} with rows; GET /tables/${name}/versions lists them.`,
+  )
+
+export const tablesFull = (max: number): Failure =>
+  new Failure(
+    'TABLES_FULL',
+    `All tables together would take more than ${max} bytes (TABLES_MAX_BYTES); delete one that is not needed.`,
+  )
+
+export const staleTable = (): Failure =>
+  new Failure('PRECONDITION_FAILED', 'The table has changed since it was read; read it again and repeat the change.')
+
+/** In: the endpoint that reads the table, and what it would miss. */
+export const tableInUse = ({ _id, name }: StoredDocument, { path, message }: Lint): Failure =>
+  new Failure(
+    'TABLE_IN_USE',
+    `The endpoint "${name}" (${_id}) reads the table in ${path}: ${message} Change the endpoint first, or both in one batch.`,
+  )
 
 export const unknownVersion = (id: string, version: number): Failure =>
   new Failure(

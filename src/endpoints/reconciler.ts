@@ -10,6 +10,7 @@ import type { StoredDocument } from '../core/stored-document.ts'
 import type { EndpointStore } from '../store/sql/endpoint-store.ts'
 import type { ChangeFeed } from '../store/store.ts'
 import { StoreUnavailable, withStoreAccess } from '../store/store-access.ts'
+import type { ActiveTables } from '../tables/active-tables.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import { ActiveEndpoints, findClashes } from './endpoint-registry.ts'
 import { type InactiveDocuments, StoredEndpoints, type StoredEndpointsOptions } from './stored-endpoints.ts'
@@ -20,6 +21,8 @@ export type ReconcilerOptions = Omit<StoredEndpointsOptions, 'refused'> &
     /** Present if other instances may change the store. */
     changes?: ChangeFeed | undefined
     clock: Clock
+    /** Read before the endpoints, and activated with them. */
+    tables: Pick<ActiveTables, 'read'>
   }>
 
 /** What the store holds of one endpoint; without a document, nothing. */
@@ -60,12 +63,14 @@ export class Reconciler {
 
   /** At the start: activates all that the store holds. Rejects with OVERLOADED if a compilation is pending. */
   async load(): Promise<void> {
-    const { changes, store, enqueue } = this.#options
+    const { changes, store, tables, enqueue } = this.#options
     this.stored.beginStart()
     await enqueue(async () => {
       if (changes !== undefined) return this.catchUpWholly()
       const versions = await store.newestVersions()
       const documents = await store.list()
+      const activateTables = await tables.read()
+      activateTables()
       await this.#activate(
         documents.map((document) => ({ id: document._id, document, version: versions.get(document._id) ?? 1 })),
         true,
@@ -132,11 +137,12 @@ export class Reconciler {
   }
 
   async #catchUp(changes: ChangeFeed): Promise<void> {
-    const { registry } = this.#options
+    const { registry, tables } = this.#options
     const since = await changes.since(this.#version)
     // A version that decreases belongs to another history, such as a restored backup.
     const { version, documents, versions, ids } = since.version < this.#seen ? await changes.since(0) : since
     if (this.#isAt(version)) return
+    const activateTables = await tables.read()
     const found: Found[] = []
     for (const [index, document] of documents.entries()) {
       const { _id: id } = document
@@ -145,7 +151,7 @@ export class Reconciler {
     }
     const known = [...registry.all().map(({ document }) => document._id), ...this.inactive.refused.keys()]
     for (const id of known) if (!ids.has(id)) found.push({ id })
-    await this.#activate(found, this.#seen === 0)
+    await this.#activate(found, this.#seen === 0, activateTables)
     this.#seen = version
     if (this.inactive.pending.size === 0) this.#version = version
   }
@@ -195,8 +201,11 @@ export class Reconciler {
    * Activates what was found, all at once: endpoints may have exchanged their names and routes. `found`: all that differs from
    * what is active, so what else was pending is so no more.
    */
-  async #activate(found: readonly Found[], isStart: boolean): Promise<void> {
-    if (found.length === 0) return this.#setPending(new Map())
+  async #activate(found: readonly Found[], isStart: boolean, activateTables?: () => void): Promise<void> {
+    if (found.length === 0) {
+      activateTables?.()
+      return this.#setPending(new Map())
+    }
     const { registry, clock, logger } = this.#options
     const { refused, pending } = this.inactive
     const ids = new Set(found.map(({ id }) => id))
@@ -241,6 +250,7 @@ export class Reconciler {
     const gone = before
       .filter((one) => !isLoaded.has(one.document._id) && isGone(one))
       .map(({ document }) => document._id)
+    activateTables?.()
     if (gone.length > 0 || loaded.length > 0) registry.update(gone, loaded)
     const endpointIds = [...isLoaded].filter((id) => pending.has(id))
     if (endpointIds.length > 0) logger.info({ endpointIds }, 'Endpoints whose compilation was pending are active')

@@ -264,12 +264,14 @@ function parseQuoted(text: Buffer, { delimiter, header, quote }: CsvOptions, lim
 }
 
 /** By the codes of the parser. Their own messages quote the text. */
-const FAULTS: Readonly<Record<string, string>> = {
+export const QUOTE_FAULTS = {
   CSV_QUOTE_NOT_CLOSED: 'a quoted value does not end',
   INVALID_OPENING_QUOTE:
     'a value has a quote but does not begin with one; quote the value, and double the quotes in it',
   CSV_INVALID_CLOSING_QUOTE: 'a quoted value goes on behind its last quote; double the quotes in it',
-}
+} as const
+
+const FAULTS: Readonly<Record<string, string>> = QUOTE_FAULTS
 
 /** Of RFC 4180. */
 const LINE_END = '\r\n'

@@ -8,40 +8,42 @@ import { type JsonVisitor, scanJsonInSlices } from './json-scan.ts'
 
 /** About a millisecond. */
 const SLICE_CHARACTERS = 32_000
+const SLICE_ELEMENTS = 16_384
 
 export type DividedText = Readonly<{
   /** The text with the array left empty. */
   rest: string
-  /** The elements as texts; undefined if the root is not an object with such an array. */
+  /** The elements as texts; undefined if there is no such array. */
   elements: readonly string[] | undefined
 }>
 
 /**
- * Takes the elements out of the array that the member `name` of the root object has. Of two members of that name, the
- * first is divided and both stay in `rest`.
+ * Takes the elements out of the array that the member `name` of the root object has, or that the root is if there is no name. Of
+ * two members of that name, the first is divided and both stay in `rest`.
  *
  * Throws Unreadable (`malformed`), with the line and column of the first wrong character. Does not bound the depth.
  */
-export async function divideElements(text: string, name: string): Promise<DividedText> {
+export async function divideElements(text: string, name?: string): Promise<DividedText> {
+  const level = name === undefined ? 0 : 1
   let depth = 0
-  let isMember = false
+  let isMember = name === undefined
   let opened: number | undefined
   let closed: number | undefined
   const commas: number[] = []
   const visitor: JsonVisitor = {
     open: (kind, at) => {
-      if (depth === 1 && kind === 'array' && isMember && opened === undefined) opened = at
+      if (depth === level && kind === 'array' && isMember && opened === undefined) opened = at
       depth += 1
     },
     name: (literal) => {
-      if (depth === 1) isMember = JSON.parse(literal) === name
+      if (depth === 1 && name !== undefined) isMember = JSON.parse(literal) === name
     },
     item: (at) => {
-      if (depth === 2 && opened !== undefined && closed === undefined) commas.push(at)
+      if (depth === level + 1 && opened !== undefined && closed === undefined) commas.push(at)
     },
     close: (at) => {
       depth -= 1
-      if (depth === 1 && opened !== undefined && closed === undefined) closed = at
+      if (depth === level && opened !== undefined && closed === undefined) closed = at
     },
   }
   const scan = scanJsonInSlices(text, SLICE_CHARACTERS, visitor)
@@ -50,8 +52,11 @@ export async function divideElements(text: string, name: string): Promise<Divide
   if (next.value !== undefined) throw malformed(text, next.value)
   if (opened === undefined || closed === undefined) return { rest: text, elements: undefined }
   const ends = [...commas, closed]
-  const starts = [opened, ...commas]
-  const elements = ends.map((end, index) => text.slice((starts[index] ?? 0) + 1, end))
+  const elements: string[] = []
+  for (let start = opened + 1; elements.length < ends.length; start = (ends[elements.length - 1] as number) + 1) {
+    elements.push(text.slice(start, ends[elements.length]))
+    if (elements.length % SLICE_ELEMENTS === 0) await nextIteration()
+  }
   return {
     rest: `${text.slice(0, opened + 1)}${text.slice(closed)}`,
     elements: elements.length === 1 && elements[0]?.trim() === '' ? [] : elements,

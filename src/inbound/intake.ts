@@ -11,6 +11,7 @@ import { type BudgetLimits, createBudgets } from '../core/message-budget.ts'
 import { classifySource, DOORS, isReplay, type Origin } from '../core/origin.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock, Run } from '../core/run.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import { startTrace, type Trace, type TraceContext, traceSoFar } from '../core/tracing/trace.ts'
 import type { CompiledEndpoint } from '../endpoints/compiled-endpoint.ts'
 import type { KeyedHandle } from '../pipeline/idempotency/idempotency-middleware.ts'
@@ -23,6 +24,8 @@ import type { Incoming } from './incoming-message.ts'
 import { createMessageLines, type MessageLogging } from './message-line.ts'
 import { stoppedBefore, stopping } from './shutdown.ts'
 
+const NO_TABLES: Readonly<{ current: TableSet }> = { current: new Map() }
+
 export type IntakeOptions = AdmissionLimits &
   BudgetLimits &
   Readonly<{
@@ -33,6 +36,8 @@ export type IntakeOptions = AdmissionLimits &
     messageTimeoutMs: number
     /** Of the body of a message; a listener refuses a larger one before it reads it. */
     parserLimitBytes: number
+    /** Of which each message reads one set; without it, there are none. */
+    tables?: Readonly<{ current: TableSet }>
     /** Called for each completed message, before it is answered: must be quick and must not throw. */
     observe: (completed: CompletedMessage) => void
     /** The trace that a message continues; left out if tracing is off. */
@@ -250,7 +255,7 @@ export class Intake {
   /** The caller has acquired a permit, unless the message is a record. */
   #run(admitted: Admitted, startedAt: number, trace: Trace, notify: Notify): Awaitable<CompletedMessage> {
     const { compiled, incoming, handle } = admitted
-    const { clock, newId, messageTimeoutMs } = this.#options
+    const { clock, newId, messageTimeoutMs, tables = NO_TABLES } = this.#options
     this.#inFlight += 1
     const messageId = newId()
     const { origin } = incoming
@@ -273,6 +278,7 @@ export class Intake {
       responseTimes: {},
       lookups: { highestStatus: undefined, networkError: false },
       trace,
+      tables: tables.current,
       isDelivered: false,
       extracted: undefined,
       answerKeeper: undefined,

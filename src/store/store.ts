@@ -13,6 +13,7 @@ import type { ReplayPlanStore } from './sql/replay-plan-store.ts'
 import type { ScheduleStore } from './sql/schedule-store.ts'
 import type { StateStore } from './sql/states.ts'
 import type { StatsStore } from './sql/stats-store.ts'
+import type { TableStore } from './sql/table-store.ts'
 
 export type Store = Readonly<{
   endpoints: EndpointStore
@@ -28,6 +29,7 @@ export type Store = Readonly<{
   captures: CaptureStore
   schedules: ScheduleStore
   deliveries: DeliveryStore
+  tables: TableStore
   /** Present if other instances or processes may change the endpoints. */
   changes?: ChangeFeed
   close(): Promise<void>

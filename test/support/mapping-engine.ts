@@ -11,5 +11,6 @@ export const createMappingEngine = (pause: MappingEngine['pause'] = () => undefi
     lint.error(parsed.message)
     return () => undefined
   },
+  tables: () => new Map(),
   pause,
 })

@@ -75,6 +75,26 @@ export const MANAGEMENT_FAILURES = {
       'As many event streams as the service allows are read already, and no caller has more of them than this one.',
     retryAfterSeconds: 15,
   },
+  TABLE_UNKNOWN: { status: 404, retry: false, issue: 'not-found', means: 'No table has this name.' },
+  CODE_UNKNOWN: { status: 404, retry: false, issue: 'not-found', means: 'The table has no row with this code.' },
+  TABLE_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'invalid',
+    means: 'The rows of a table have faults; `details` has each, with its line. Nothing was stored.',
+  },
+  TABLE_IN_USE: {
+    status: 409,
+    retry: false,
+    issue: 'business-rule',
+    means: 'An endpoint reads the table, or a column, that would no longer be there.',
+  },
+  TABLES_FULL: {
+    status: 409,
+    retry: false,
+    issue: 'business-rule',
+    means: 'All tables together would take more memory than `TABLES_MAX_BYTES`.',
+  },
   VERSION_UNKNOWN: {
     status: 404,
     retry: false,

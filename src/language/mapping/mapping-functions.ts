@@ -2,13 +2,18 @@
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
+import type { TableSet } from '../../core/tables/table-set.ts'
 import { isArray } from '../paths/path-read.ts'
+import { checkTableParameters, compileTable } from './table-function.ts'
 
 /**
- * In: the value at a path. Out: the value to write; null to write nothing; undefined if there is no
+ * In: the value at a path; `context`: of the message, for the engine. Out: the value to write; null to write nothing; undefined if there is no
  * value, or one that cannot be converted.
  */
-export type Convert = (value: Json | undefined) => Json | undefined
+export type Convert = (value: Json | undefined, context?: unknown) => Json | undefined
+
+/** The tables of a message, by its context. */
+export type TablesOf = (context: unknown) => TableSet
 
 /** How a value gets into the output; see `compileWrite`. */
 export type Placement = 'spread' | 'all' | 'concat' | 'root'
@@ -33,9 +38,11 @@ type FunctionSpec = Readonly<{
   /** By default, arrays are converted element by element, at any depth. */
   takesWholeArrays?: true
   needsParameters?: true
+  /** By default, any names and values. Lints what is wrong. Out: whether they are sound. */
+  check?: (parameters: JsonObject, lint: LintSink) => boolean
   /** By default, a transform. */
   remedy?: string
-  compile?: (parameters: JsonObject) => Convert
+  compile?: (parameters: JsonObject, tablesOf: TablesOf, path: string) => Convert
   /** JSON Schema of its results; by default a result is the value itself. */
   gives?: (parameters: JsonObject) => JsonObject
 }>
@@ -83,6 +90,14 @@ export const FUNCTIONS = {
     remedy: 'Add the code, or "default", to its parameters',
     needsParameters: true,
   },
+  table: {
+    means: 'What a table has for a code; an unknown code fails the message, is kept, or gets a value ("missing").',
+    takes: 'string, number or boolean',
+    check: checkTableParameters,
+    compile: compileTable,
+    remedy: 'Add the code to the table',
+    needsParameters: true,
+  },
   appendArray: {
     means: 'Appends each element of an array, or a single value, to the array at the target.',
     takes: 'any',
@@ -115,6 +130,7 @@ export function compileFunction(
   name: string,
   parameters: Json | undefined,
   lint: LintSink,
+  tablesOf: TablesOf = () => NO_TABLES,
 ): MappingFunction | undefined {
   if (!isFunctionName(name)) {
     lint
@@ -126,10 +142,14 @@ export function compileFunction(
   if (!checkParameters(name, spec, parameters, lint.at('parameters'))) return undefined
   const { placement = 'spread', remedy = 'Convert the value in inputTransforms', takesWholeArrays, compile } = spec
   const given = isObject(parameters) ? parameters : {}
-  const compiled = compile?.(given)
+  if (spec.check?.(given, lint.at('parameters')) === false) return undefined
+  const compiled = compile?.(given, tablesOf, lint.path)
   const convert = compiled === undefined || takesWholeArrays ? compiled : overLists(compiled)
   return { name, convert, remedy, placement, gives: spec.gives?.(given) }
 }
+
+const NO_TABLES: TableSet = new Map()
+const EXAMPLE_CODES = 'an object of codes and their values, such as { "F": "female" }'
 
 const isFunctionName = (name: string): name is keyof typeof FUNCTIONS => Object.hasOwn(FUNCTIONS, name)
 
@@ -147,7 +167,8 @@ function checkParameters(name: string, spec: FunctionSpec, parameters: Json | un
   }
   const count = given ? Object.keys(parameters).length : 0
   if (spec.needsParameters && count === 0) {
-    lint.error(`The function ${name} needs parameters: an object of codes and their values, such as { "F": "female" }.`)
+    const example = name === 'table' ? 'the name of a table, such as { "table": "sex" }' : EXAMPLE_CODES
+    lint.error(`The function ${name} needs parameters: ${example}.`)
     return false
   }
   if (!spec.needsParameters && count > 0) lint.warning(`The function ${name} reads no parameters; remove them.`)
@@ -156,19 +177,19 @@ function checkParameters(name: string, spec: FunctionSpec, parameters: Json | un
 
 /** Converts arrays element by element, where all elements can be. Null means nothing. */
 function overLists(convert: Convert): Convert {
-  const at = (value: Json | undefined, left: number): Json | undefined => {
-    if (!isArray(value)) return convert(value)
+  const at = (value: Json | undefined, left: number, context: unknown): Json | undefined => {
+    if (!isArray(value)) return convert(value, context)
     if (left === 0) return undefined
     const converted = new Array<Json>(value.length)
     for (let index = 0; index < value.length; index++) {
       const element = value[index] ?? null
-      const result = at(element, left - 1)
+      const result = at(element, left - 1, context)
       if (result === undefined && element !== null) return undefined
       converted[index] = result ?? null
     }
     return converted
   }
-  return (value) => at(value, NESTING_MAX)
+  return (value, context) => at(value, NESTING_MAX, context)
 }
 
 /**
@@ -176,12 +197,12 @@ function overLists(convert: Convert): Convert {
  * converted.
  */
 export function convertEach(convert: Convert, otherwise: (element: Json) => Json | undefined): Convert {
-  return (value) => {
-    if (!isArray(value)) return convert(value)
+  return (value, context) => {
+    if (!isArray(value)) return convert(value, context)
     const converted = new Array<Json>(value.length)
     for (let at = 0; at < value.length; at++) {
       const element = value[at] ?? null
-      const result = convert(element)
+      const result = convert(element, context)
       converted[at] = (result === undefined && element !== null ? otherwise(element) : result) ?? null
     }
     return converted

@@ -1,7 +1,7 @@
 /** The targets of an entry of `inputMapping`, which a document can write in several forms. */
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { compileFunction, type MappingFunction, nearestOrAll } from './mapping-functions.ts'
+import { compileFunction, type MappingFunction, nearestOrAll, type TablesOf } from './mapping-functions.ts'
 import { type MappingTarget, parseTarget, spreads } from './target.ts'
 
 /** The keys of a target that is an object, each with what it is for. */
@@ -34,35 +34,44 @@ type NoteEach = (each: EachPlan, target: MappingTarget | undefined, sink: LintSi
 type Parts = Readonly<Partial<Record<'key' | 'transform' | 'fill', Json | undefined>>>
 
 /** In: the value of an entry. Out: undefined if any target is faulty; `sink` then has an error. */
-export function readTargets(declared: Json, sink: LintSink, noteEach?: NoteEach): readonly Plan[] | undefined {
-  if (!Array.isArray(declared)) return requireAll([readTarget(declared, sink, false, noteEach)])
+export function readTargets(
+  declared: Json,
+  sink: LintSink,
+  tables?: TablesOf,
+  noteEach?: NoteEach,
+): readonly Plan[] | undefined {
+  const given = { tables, noteEach }
+  if (!Array.isArray(declared)) return requireAll([readTarget(declared, sink, false, given)])
   if (declared.length === 0) {
     sink.error('The array names no target; write at least one, or remove the entry.')
     return undefined
   }
-  return requireAll(declared.map((item: Json, at) => readTarget(item, sink.at(at), true, noteEach)))
+  return requireAll(declared.map((item: Json, at) => readTarget(item, sink.at(at), true, given)))
 }
 
 const requireAll = (plans: readonly (Plan | undefined)[]): readonly Plan[] | undefined =>
   plans.every((plan) => plan !== undefined) ? plans : undefined
 
-function readTarget(declared: Json, sink: LintSink, inArray: boolean, noteEach?: NoteEach): Plan | undefined {
-  if (typeof declared === 'string') return readParts({ key: declared }, sink, sink, sink)
+/** What reading a target needs: the tables of its function, and who gets its `each`. */
+type Given = Readonly<{ tables: TablesOf | undefined; noteEach: NoteEach | undefined }>
+
+function readTarget(declared: Json, sink: LintSink, inArray: boolean, given: Given): Plan | undefined {
+  if (typeof declared === 'string') return readParts({ key: declared }, [sink, sink, sink], given)
   if (isObject(declared)) {
     const known = checkKeys(declared, Object.keys(TARGET_KEYS), sink)
-    if (declared.each !== undefined) return readEachTarget(declared, known, sink, noteEach)
+    if (declared.each !== undefined) return readEachTarget(declared, known, sink, given.noteEach)
     if (declared.when !== undefined) {
       sink.at('when').error('"when" lets elements of "each" through, and this target has no "each"; remove it.')
     }
     const sound = known && declared.when === undefined
     const { key, transform, default: fill } = declared
-    const plan = readParts({ key, transform, fill }, sink, sink.at('key'), sink.at('transform'))
+    const plan = readParts({ key, transform, fill }, [sink, sink.at('key'), sink.at('transform')], given)
     return sound ? plan : undefined
   }
   if (inArray && Array.isArray(declared)) {
     const [key, transform, fill]: readonly Json[] = declared
     if (declared.length > 3) sink.error('The short form is [key, transform, default]; remove the other elements.')
-    const plan = readParts({ key, transform, fill }, sink, sink.at(0), sink.at(1))
+    const plan = readParts({ key, transform, fill }, [sink, sink.at(0), sink.at(1)], given)
     return declared.length > 3 ? undefined : plan
   }
   const shortForm = inArray ? ', or the short form [key, transform, default]' : ', or an array of these'
@@ -112,10 +121,15 @@ function checkList(target: MappingTarget, sink: LintSink): MappingTarget | undef
   return undefined
 }
 
-function readParts(parts: Parts, sink: LintSink, keySink: LintSink, transformSink: LintSink): Plan | undefined {
+/** `sinks`: of the target, of its key and of its function. */
+function readParts(
+  parts: Parts,
+  [sink, keySink, transformSink]: readonly [LintSink, LintSink, LintSink],
+  { tables }: Given,
+): Plan | undefined {
   const { key, transform, fill } = parts
   const target = readKey(key === undefined && writesToRoot(transform) ? UNUSED_KEY : key, keySink)
-  const applied = readTransform(transform, transformSink)
+  const applied = readTransform(transform, transformSink, tables)
   if (target === undefined || applied === 'faulty') return undefined
   if (fill === null && !target.takesNull && applied?.convert === undefined) {
     keySink.warning('A default of null writes nothing, unless the key ends in "?".')
@@ -145,9 +159,13 @@ function readKey(key: Json | undefined, sink: LintSink): MappingTarget | undefin
   return undefined
 }
 
-function readTransform(transform: Json | undefined, sink: LintSink): MappingFunction | undefined | 'faulty' {
+function readTransform(
+  transform: Json | undefined,
+  sink: LintSink,
+  tables: TablesOf | undefined,
+): MappingFunction | undefined | 'faulty' {
   if (transform === undefined || transform === null) return undefined
-  if (typeof transform === 'string') return compileFunction(transform, undefined, sink) ?? 'faulty'
+  if (typeof transform === 'string') return compileFunction(transform, undefined, sink, tables) ?? 'faulty'
   if (!isObject(transform)) {
     sink.error(`A transform is an object with a function, or the function's name; this is ${typeName(transform)}.`)
     return 'faulty'
@@ -158,7 +176,7 @@ function readTransform(transform: Json | undefined, sink: LintSink): MappingFunc
     sink.at('function').error(`The function is the name of one, such as "stringify"; this is ${typeName(name)}.`)
     return 'faulty'
   }
-  const compiled = compileFunction(name, parameters, sink)
+  const compiled = compileFunction(name, parameters, sink, tables)
   return sound && compiled !== undefined ? compiled : 'faulty'
 }
 

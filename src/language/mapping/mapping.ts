@@ -124,7 +124,7 @@ function compileEntries(inputMapping: JsonObject, lint: LintSink, around: Around
     const isOfElement = path.ok && (path.value.root === 'item' || path.value.root === 'index')
     const isRepeated = around.isRepeated || (depth > 0 && !isOfElement)
     const loops = new Map<EachPlan, CompiledEach>()
-    const plans = readTargets(declared, sink, (each, target, at) => {
+    const plans = readTargets(declared, sink, engine?.tables, (each, target, at) => {
       const observer = target && trace?.add(sink.path, text, target.text, false)
       loops.set(each, { ...compileEach(each, target, at, { ...around, isRepeated }), observer })
     })
@@ -248,7 +248,7 @@ function compileApply(
       const pending = loop?.(value, source, run)
       if (pending !== undefined) return pending.then(() => applyFrom(at + 1, source, objects, run))
       for (const { choose, write } of targets) {
-        const chosen = choose === undefined ? (value ?? undefined) : choose(value)
+        const chosen = choose === undefined ? (value ?? undefined) : choose(value, run.added.context)
         if (chosen === undefined) continue
         if (chargedAt !== undefined) {
           // Of a list, the target may make as many elements.
@@ -365,9 +365,9 @@ function compileChoice(plan: Plan, refuse: Refuse | undefined, trace: TargetTrac
   const { takesNull } = plan.target
   const convert = compileConvert(plan, refuse)
   if (convert === undefined && fill === undefined && !takesNull && trace === undefined) return undefined
-  return (value) => {
+  return (value, context) => {
     trace?.read(value)
-    const converted = convert === undefined ? value : convert(value)
+    const converted = convert === undefined ? value : convert(value, context)
     trace?.converted(converted)
     if (converted !== undefined && converted !== null) return converted
     if (fill !== undefined) return fill

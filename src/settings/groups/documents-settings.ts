@@ -1,5 +1,5 @@
 /** The settings that bound endpoint documents. */
-import { choice, type Setting, size, wholeNumber } from '../setting-kinds.ts'
+import { choice, largeSize, type Setting, size, wholeNumber } from '../setting-kinds.ts'
 
 export const documents = {
   documentLimitBytes: {
@@ -8,6 +8,12 @@ export const documents = {
     default: '256kb',
     means:
       'The largest endpoint document, measured as stored: with every default, as JSON without white space, without the fields that the service sets. `PARSER_LIMIT` bounds the body of the call.',
+  },
+  tablesMaxBytes: {
+    name: 'TABLES_MAX_BYTES',
+    kind: largeSize(1_000),
+    default: '512mb',
+    means: 'The most memory that all tables together take in one process; also the most bytes of one that is sent.',
   },
   batchLimitBytes: {
     name: 'BATCH_LIMIT',

@@ -18,6 +18,7 @@ import { type Database, insertStatement, rowsStatement, step, type TransactionWo
 import { documentText, indexable, keyText, readDocument, type Tables } from './schema.ts'
 import { elements, LOCK_ROWS, type NoValues, named, nextStateSequence, raw, sql, textBytes } from './sql.ts'
 import { type StateRecord, stateRow } from './states.ts'
+import { type TableWrite, writeTables } from './table-store.ts'
 
 /** The reason why a write is refused. */
 export type StoreClash =
@@ -44,9 +45,11 @@ export type EndpointWrite = Readonly<{ change?: Partial<Change>; entry?: AuditEn
 
 /**
  * The first write that is refused, by its place among the writes. 'gone': no document has the id; 'stale': the stored document
- * is another one than expected, or there is one that was to be inserted.
+ * is another one than expected, or there is one that was to be inserted; 'table stale': the write of a table at this place is
+ * not of its newest version.
  */
-export type RefusedWrite = Readonly<{ index: number }> & (Readonly<{ reason: 'gone' | 'stale' }> | StoreClash)
+export type RefusedWrite = Readonly<{ index: number }> &
+  (Readonly<{ reason: 'gone' | 'stale' | 'table stale' }> | StoreClash)
 
 /** A document at one of its versions. */
 export type DocumentVersion = Readonly<{ id: string; version: number }>
@@ -200,13 +203,16 @@ export type EndpointStore = ReturnType<typeof compileEndpointStore>
  */
 export function compileEndpointStore(database: Database) {
   /**
-   * Makes all writes in one transaction, or none. No two of them are of one endpoint. Names and claims must be unique among
+   * Makes all writes, of tables too, in one transaction, or none. No two of them are of one endpoint or table. Names and claims must be unique among
    * the documents that are stored afterwards, so two endpoints may exchange theirs. The unique indexes decide even if a writer
    * outside the service has changed the table since the check.
    */
-  async function writeAll(writes: readonly EndpointWrite[]): Promise<'stored' | RefusedWrite> {
+  async function writeAll(
+    writes: readonly EndpointWrite[],
+    tables: readonly TableWrite[] = [],
+  ): Promise<'stored' | RefusedWrite> {
     try {
-      return await database.transaction(compileWrites(writes))
+      return await database.transaction(compileWrites(writes, tables))
     } catch (thrown) {
       const clash = UNIQUE_INDEXES[database.violatedIndex(thrown) ?? '']
       if (clash === undefined) throw thrown
@@ -270,13 +276,18 @@ const versionFromRow = (row: VersionRow): Version => ({
  * transaction give up all claims, and a name that another row takes, first, as the unique indexes are checked at each
  * statement.
  */
-function compileWrites(writes: readonly EndpointWrite[]): () => TransactionWork<'stored' | RefusedWrite> {
+function compileWrites(
+  writes: readonly EndpointWrite[],
+  tables: readonly TableWrite[],
+): () => TransactionWork<'stored' | RefusedWrite> {
   const rowWrites = writes.map(toRowWrite)
   return function* () {
     const rows = yield* step(FIND, { ids: idsText(rowWrites) })
     const stored = new Map(rows.map((row) => [row.id, row]))
     const refused = yield* findRefused(rowWrites, stored)
     if (refused !== undefined) return refused
+    const stale = yield* writeTables(tables)
+    if (stale !== undefined) return { index: stale, reason: 'table stale' }
     const removed = rowWrites.filter(({ values }) => values === undefined)
     if (removed.length > 0) yield* step(REMOVE, { ids: idsText(removed) })
     const vacating = findVacating(rowWrites, stored)
@@ -291,7 +302,7 @@ function compileWrites(writes: readonly EndpointWrite[]): () => TransactionWork<
     yield* addVersions(rowWrites.map(({ version }) => version))
     yield* step(TRIM_VERSIONS, { ids: idsText(rowWrites) })
     if (removed.length > 0) yield* step(TRIM_DELETED, {})
-    yield* addEntries(writes.map(({ entry }) => entry))
+    yield* addEntries([...writes, ...tables].map(({ entry }) => entry))
     return 'stored'
   }
 }

@@ -204,6 +204,25 @@ export type Tables = {
     count: number
     bytes: number
   }
+  /** The newest version of a name is its table. Versions outlive their table. */
+  table_versions: {
+    name: string
+    version: number
+    /** ISO 8601 */
+    at: string
+    /** The rest of the `Change`, as JSON. */
+    about: string
+    /** The `TableHead`, as JSON. */
+    head: string
+    /** What its parts have in common; empty for a deletion. */
+    content: string
+  }
+  /** The rows of tables, as `CompactTable.toBytes` writes them, in parts. Stored before their version is. */
+  table_parts: {
+    content: string
+    part: number
+    bytes: Uint8Array
+  }
   states: {
     endpoint_id: string
     /** -1 if no lookup got a response: a null cannot be part of the primary key. */
@@ -446,6 +465,31 @@ const DELIVERIES = [
 /** Without it PostgreSQL sorts all lanes of a target to find some that wait; SQLite stops early by those that are due. */
 const WAITING_LANES = sql`create index delivery_lanes_waiting on delivery_lanes (target, tried) where lease = ''`
 
+const TABLES = [
+  sql`create table table_versions (
+    name ${TEXT} not null,
+    version integer not null,
+    at text not null,
+    about text not null,
+    head text not null,
+    content ${TEXT} not null,
+    constraint table_versions_key primary key (name, version)
+  ) ${STRICT}`,
+  sql`create index table_versions_content on table_versions (content)`,
+  sql`create table table_parts (
+    content ${TEXT} not null,
+    part integer not null,
+    bytes ${BYTES} not null,
+    constraint table_parts_key primary key (content, part)
+  ) ${STRICT}`,
+]
+
+/** Every version that is added notifies the instances. */
+const SHARED_TABLES = [
+  sql`create trigger tables_changed after insert on table_versions
+    for each row execute function captures_changed()`,
+]
+
 const MESSAGE_LOG = [
   sql`create table messages (
     id ${TEXT} not null primary key,
@@ -558,6 +602,10 @@ export const MIGRATIONS: readonly Migration[] = [
   {
     name: 'deliveries',
     statements: { postgres: [...DELIVERIES, WAITING_LANES], sqlite: DELIVERIES, 'sqlite messages': [] },
+  },
+  {
+    name: 'code tables',
+    statements: { postgres: [...TABLES, ...SHARED_TABLES], sqlite: TABLES, 'sqlite messages': [] },
   },
 ]
 

@@ -10,6 +10,7 @@ import { compileKeyStore } from './key-store.ts'
 import { compileReplayPlanStore } from './replay-plan-store.ts'
 import { compileScheduleStore } from './schedule-store.ts'
 import { compileStatsStore } from './stats-store.ts'
+import { compileTableStore } from './table-store.ts'
 
 export const compileSqlStores = (database: Database, close: () => Promise<void>) => ({
   endpoints: compileEndpointStore(database),
@@ -23,5 +24,6 @@ export const compileSqlStores = (database: Database, close: () => Promise<void>)
   captures: compileCaptureStore(database),
   schedules: compileScheduleStore(database),
   deliveries: compileDeliveryStore(database),
+  tables: compileTableStore(database),
   close,
 })

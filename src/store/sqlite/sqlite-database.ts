@@ -117,14 +117,21 @@ const POLL_MS = 5_000
 type VersionRow = Readonly<{ version: number }>
 type SinceRow = VersionRow & Readonly<{ id: string | null; document: string | null; number: number | null }>
 
-/** One above the newest row, so that a file without endpoints has a version too. */
-const VERSION = sql<NoValues, VersionRow>`select coalesce(max(rowid), 0) + 1 as version from endpoint_versions`
+const CHANGES_OF_TABLES = sql`(select coalesce(max(rowid), 0) from table_versions)`
 
-/** One statement, so that version and documents are of one moment. It returns one row if nothing is new. */
+/** One above the newest rows, so that a file without endpoints has a version too. */
+const VERSION = sql<NoValues, VersionRow>`
+  select coalesce(max(rowid), 0) + 1 + ${CHANGES_OF_TABLES} as version from endpoint_versions`
+
+/**
+ * One statement, so that version and documents are of one moment. It returns one row if nothing is new. Where tables have
+ * changed too, documents that have not may be among those that have.
+ */
 const SINCE = sql<{ since: number }, SinceRow>`
   with newest as (${VERSION}),
     changed as (
-      select endpoint_id, max(version) as number from endpoint_versions where rowid >= :since group by endpoint_id
+      select endpoint_id, max(version) as number from endpoint_versions
+      where rowid >= :since - ${CHANGES_OF_TABLES} group by endpoint_id
     )
   select newest.version, endpoints.id, coalesce(changed.number, 1) as number,
     case when :since = 0 or changed.number is not null then endpoints.document end as document
@@ -135,7 +142,8 @@ const SINCE = sql<{ since: number }, SinceRow>`
 
 /**
  * Builds the change feed of a file that several processes of one service work on. Each change of an endpoint adds a row to
- * `endpoint_versions` in its own transaction, so the number of the newest row shows whether anything is new.
+ * `endpoint_versions` in its own transaction, each of a table one to `table_versions`, so the numbers of the newest rows show
+ * whether anything is new.
  */
 export function compileChangeFeed(db: DatabaseSync): ClosableChangeFeed {
   const since = prepare(db, SINCE)

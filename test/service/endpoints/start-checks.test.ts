@@ -1,4 +1,5 @@
 /** What a start leaves for later: documents are active before they are checked, and their faults are found all the same. */
+
 import assert from 'node:assert/strict'
 import { type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
@@ -10,6 +11,7 @@ import { createEndpointRegistry } from '../../../src/endpoints/endpoint-registry
 import { createEndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import type { Services } from '../../../src/pipeline/services.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { ActiveTables } from '../../../src/tables/active-tables.ts'
 import { insertEndpoint } from '../../support/contracts/records.ts'
 import { guards } from '../../support/guards.ts'
 import { endpointDocument, type LogLine, loggerInto, readTestSettings } from '../../support/service.ts'
@@ -31,6 +33,7 @@ async function start(test: TestContext, documents: readonly JsonObject[], before
   const log: LogLine[] = []
   const service = createEndpointService({
     store: store.endpoints,
+    tables: new ActiveTables({ store: store.tables, logger: silent }),
     registry,
     services: { states: store.states, ...guards } as unknown as Services,
     settings: readTestSettings({}),

@@ -29,6 +29,7 @@ import type { Outcome } from '../../../src/pipeline/outcome.ts'
 import { answerFailure } from '../../../src/pipeline/reply.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
+import { ActiveTables } from '../../../src/tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../../../src/try/dry-run/dry-run.ts'
 import { guards } from '../../support/guards.ts'
 import { openTestTargets } from '../../support/outbound.ts'
@@ -66,7 +67,13 @@ export async function openInProcess() {
   const newId = createIds(clock, 1)
   const registry = createEndpointRegistry()
   const shared = { settings, clock, newId, logger: silent }
-  const catalogue = createEndpointService({ store: store.endpoints, registry, services, ...shared })
+  const catalogue = createEndpointService({
+    store: store.endpoints,
+    tables: new ActiveTables({ store: store.tables, logger: silent }),
+    registry,
+    services,
+    ...shared,
+  })
   const intake = new Intake({ ...settings, ...shared, observe: () => {} })
   const dryRun = { endpointService: catalogue, registry, intake, services, settings, clock }
   const server = createServer(settings, (failure) => answerFailure(failure, 'JSON'))

@@ -1,4 +1,5 @@
 /** The endpoint service over a store in memory, without the rest of the service. */
+
 import assert from 'node:assert/strict'
 import { after } from 'node:test'
 import { createTokenVerifier } from '../../../src/api/access/token-verifier.ts'
@@ -13,6 +14,7 @@ import type { Sandbox } from '../../../src/pipeline/sandbox.ts'
 import type { EndpointStore } from '../../../src/store/sql/endpoint-store.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import type { ChangeFeed } from '../../../src/store/store.ts'
+import { ActiveTables } from '../../../src/tables/active-tables.ts'
 import { guards } from '../guards.ts'
 import { openTestTargets } from '../outbound.ts'
 import { readTestSettings } from '../service.ts'
@@ -44,6 +46,7 @@ export async function openEndpointService({
   const registry = createEndpointRegistry()
   const endpointService = createEndpointService({
     store: over(store.endpoints),
+    tables: new ActiveTables({ store: store.tables, logger: silent }),
     registry,
     services: { outbound, states: store.states, tokens: createTokenVerifier(http), sandbox, ...guards },
     settings: readTestSettings({}),

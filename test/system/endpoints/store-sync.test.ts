@@ -1,4 +1,5 @@
 /** Instances over one store that hear of nothing by themselves, so that what they do is up to the test. */
+
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
@@ -15,6 +16,7 @@ import type { Sandbox } from '../../../src/pipeline/sandbox.ts'
 import { createSandbox } from '../../../src/sandbox/process-sandbox.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import { StoreUnavailable } from '../../../src/store/store-access.ts'
+import { ActiveTables } from '../../../src/tables/active-tables.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
 import { producer } from '../../support/endpoints/open-endpoint-service.ts'
 import { guards } from '../../support/guards.ts'
@@ -54,6 +56,7 @@ async function openInstance(
   let report: Instance['report'] = () => undefined
   const catalogue = createEndpointService({
     store: store.endpoints,
+    tables: new ActiveTables({ store: store.tables, logger }),
     changes: {
       since: (version) => store.changes.since(version),
       watch: (heard) => {

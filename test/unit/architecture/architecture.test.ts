@@ -15,6 +15,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   formats: ['core'],
   language: ['core'],
+  tables: ['core', 'formats'],
   settings: ['core', 'language'],
   store: ['core'],
   outbound: ['core'],

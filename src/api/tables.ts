@@ -1,0 +1,248 @@
+/** `/tables`: what documents translate codes with. */
+import { Readable } from 'node:stream'
+import type { Static } from 'typebox'
+import { Failure } from '../core/failure.ts'
+import { collectInto, type Lint, toFaults } from '../core/lint.ts'
+import { anything, described, enumSchema, list, named, object, record, text, time, whole } from '../core/schema.ts'
+import { TABLE_NAME_PATTERN } from '../core/tables/table.ts'
+import { checkSchema } from '../document/checks/check-field.ts'
+import { isKnownEtag } from '../endpoints/precondition.ts'
+import { tableEtag } from '../endpoints/table-changes.ts'
+import { type ChangedTable, rowObject, type TableCall, type TableRows } from '../endpoints/table-service.ts'
+import { parseMediaType } from '../formats/media-type.ts'
+import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-formats.ts'
+import { sendJson, sendUnchanged, setWarnings } from './answers.ts'
+import type { Call } from './call.ts'
+import { createOrigin } from './origin.ts'
+import { answer, body, IfMatch, optionalBody, route } from './route.ts'
+
+export const TableSummary = named('TableSummary', {
+  name: text,
+  version: described(whole, 'Counts the changes of the table, from 1.'),
+  columns: described(list(text), 'The first one is the key.'),
+  rows: whole,
+  bytes: described(whole, 'Of memory, about.'),
+  updatedAt: time,
+})
+
+const TableChanged = named(
+  'TableChanged',
+  { name: text, version: whole },
+  { columns: list(text), rows: whole, bytes: whole },
+)
+
+const row = record(text)
+const Rows = object({ rows: list(row) })
+const RowChange = object(
+  { kind: enumSchema(['added', 'removed', 'changed']), key: text },
+  { from: described(row, 'The row before.'), to: described(row, 'The row afterwards.') },
+)
+export const TableDiff = named('TableDiff', {
+  added: whole,
+  removed: whole,
+  changed: whole,
+  rows: described(list(RowChange), 'The first 1,000 changes.'),
+})
+
+export const TableVersion = named(
+  'TableVersion',
+  { version: whole, at: time, method: text, origin: anything },
+  { restored: whole, columns: list(text), rows: whole, bytes: whole },
+)
+
+const Translation = named('Translation', {
+  code: text,
+  version: whole,
+  row: described(row, 'By the names of the columns.'),
+})
+
+const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
+const content = Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}]))
+const rowsOf = { 200: { description: 'The rows, in the format that `Accept` asks for.', content } } as const
+const stored = answer('It is stored and active.', TableChanged)
+const findsNoTable = ['TABLE_UNKNOWN'] as const
+const findsNoVersion = [...findsNoTable, 'VERSION_UNKNOWN'] as const
+const refusesTable = ['TABLE_INVALID', 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'] as const
+
+export const tableRoutes = [
+  route({
+    method: 'GET',
+    path: '/tables',
+    role: 'viewer',
+    summary: 'All tables, by name, without their rows.',
+    answers: { 200: answer('The tables.', list(TableSummary)) },
+    handle: async (_call, { tables }) => (await tables.list()).map(({ content: _, ...summary }) => summary),
+  }),
+  route({
+    method: 'PUT',
+    path: '/tables/:name',
+    role: 'author',
+    summary: 'Stores a table, in place of the one with this name: CSV, JSON rows or a FHIR ConceptMap.',
+    headers: IfMatch,
+    body: { required: true, content },
+    takesMessage: true,
+    bodyLimit: { setting: 'TABLES_MAX_BYTES', bytes: ({ tablesMaxBytes }) => tablesMaxBytes },
+    answers: { 200: stored, 201: stored },
+    fails: refusesTable,
+    handle: async (call, { tables }) => {
+      const name = checkName(call.params.name)
+      const bytes = call.request.body as Uint8Array | undefined
+      const reading = await formatOfBody(call).read(bytes ?? new Uint8Array())
+      const made = await tables.put(name, reading, toTableCall(call))
+      if (made.isNew) call.reply.header('location', `/tables/${name}`)
+      return sendJson(call.reply, made.isNew ? 201 : 200, changed(call, made))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/tables/:name',
+    role: 'viewer',
+    summary: 'The rows of a table as CSV, JSON or a FHIR ConceptMap.',
+    answers: rowsOf,
+    fails: findsNoTable,
+    handle: async (call, { tables }) => sendRows(call, tables.get(call.params.name)),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/tables/:name',
+    role: 'author',
+    summary: 'Deletes a table that no endpoint reads.',
+    headers: IfMatch,
+    answers: { 200: answer('It is deleted.', TableChanged) },
+    fails: [...findsNoTable, 'TABLE_IN_USE', 'PRECONDITION_FAILED'],
+    handle: async (call, { tables }) => changed(call, await tables.remove(call.params.name, toTableCall(call))),
+  }),
+  route({
+    method: 'POST',
+    path: '/tables/:name/rows',
+    role: 'author',
+    summary: 'Adds rows to a table; a row whose key is there already is replaced.',
+    headers: IfMatch,
+    body: body(Rows),
+    answers: { 200: stored },
+    fails: [...findsNoTable, ...refusesTable],
+    handle: async (call, { tables }) =>
+      changed(call, await tables.addRows(call.params.name, readRows(call), toTableCall(call))),
+  }),
+  route({
+    method: 'GET',
+    path: '/tables/:name/versions',
+    role: 'viewer',
+    summary: 'The versions of a table, newest first, also of one that was deleted.',
+    answers: { 200: answer('Without rows.', list(TableVersion)) },
+    fails: findsNoTable,
+    handle: async ({ params }, { tables }) =>
+      (await tables.versions(params.name)).map(({ head, content: _, ...version }) => ({ ...version, ...head })),
+  }),
+  route({
+    method: 'GET',
+    path: '/tables/:name/versions/:version',
+    role: 'viewer',
+    summary: 'The rows of one version.',
+    answers: rowsOf,
+    fails: findsNoVersion,
+    handle: async (call, { tables }) =>
+      sendRows(call, await tables.version(call.params.name, versionNumber(call.params.version))),
+  }),
+  route({
+    method: 'GET',
+    path: '/tables/:name/versions/:version/diff/:other',
+    role: 'viewer',
+    summary: 'Which rows differ from one version to another.',
+    answers: { 200: answer('How many, and the first of them.', TableDiff) },
+    fails: findsNoVersion,
+    handle: async ({ params: { name, version, other } }, { tables }) =>
+      tables.diff(name, versionNumber(version), versionNumber(other)),
+  }),
+  route({
+    method: 'POST',
+    path: '/tables/:name/versions/:version/restore',
+    role: 'author',
+    summary: 'Makes the rows of an earlier version the table again, as a new version.',
+    headers: IfMatch,
+    body: optionalBody(anything),
+    answers: { 200: stored },
+    fails: [...findsNoVersion, 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'],
+    handle: async (call, { tables }) => {
+      const { name, version } = call.params
+      return changed(call, await tables.restore(name, versionNumber(version), toTableCall(call)))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/tables/:name/$translate',
+    role: 'viewer',
+    summary: 'The row of a code.',
+    query: { code: described(text, 'As the key column has it.') },
+    answers: { 200: answer('The row.', Translation) },
+    fails: [...findsNoTable, 'CODE_UNKNOWN'],
+    handle: async ({ params, query }, { tables }) => {
+      const { name, version, table } = tables.get(params.name)
+      const { code = '' } = query
+      const index = table.find(code)
+      if (index === -1) throw new Failure('CODE_UNKNOWN', `The table '${name}' has no code '${code}'.`)
+      return { code, version, row: rowObject(table, index) }
+    },
+  }),
+]
+
+/** Fails with TABLE_INVALID. */
+function readRows(call: Call): readonly Readonly<Record<string, string>>[] {
+  const raw = call.json()
+  const lints: Lint[] = []
+  checkSchema(Rows, raw, collectInto(lints))
+  if (lints.length > 0) {
+    throw new Failure('TABLE_INVALID', 'The rows have faults; nothing was stored.', { details: toFaults(lints) })
+  }
+  return (raw as unknown as Static<typeof Rows>).rows
+}
+
+const toTableCall = (call: Call): TableCall => ({
+  ifMatch: call.ifMatch,
+  origin: createOrigin(call),
+  toAuditEntry: call.toChangeEntry,
+})
+
+function changed(call: Call, { isNew: _, warnings, ...made }: ChangedTable) {
+  setWarnings(
+    call,
+    warnings.map((one) => ({ ...one, severity: 'warning' })),
+  )
+  if (made.columns !== undefined) call.reply.header('etag', tableEtag(made.version, TABLE_FORMATS.json))
+  return made
+}
+
+function checkName(name: string): string {
+  if (new RegExp(TABLE_NAME_PATTERN).test(name)) return name
+  const message = 'The name of a table has 1 to 64 letters, digits, - and _, and starts with a letter or digit.'
+  throw new Failure('TABLE_INVALID', message, { details: [{ path: 'name', message }] })
+}
+
+const versionNumber = (text: string): number => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) : 0)
+
+/** By the type of the body. Fails with MEDIA_TYPE_WRONG. */
+function formatOfBody({ request }: Call): TableFormat {
+  const declared = parseMediaType(request.headers['content-type'] ?? '')
+  const type = declared && `${declared.type}/${declared.subtype}`
+  const format = FORMATS.find(({ mediaType }) => mediaType === type)
+  if (format !== undefined) return format
+  throw new Failure('MEDIA_TYPE_WRONG', `A table is sent as ${MEDIA_TYPES.join(', ')}.`)
+}
+
+const MEDIA_TYPES = FORMATS.map(({ mediaType }) => mediaType)
+
+/** The first format that `Accept` names; JSON where it names none. */
+function formatOfAnswer({ request }: Call): TableFormat {
+  const accepted = (request.headers.accept ?? '').split(',').map((one) => one.split(';', 1)[0]?.trim())
+  const named = accepted.flatMap((type) => FORMATS.find(({ mediaType }) => mediaType === type) ?? [])
+  return named[0] ?? TABLE_FORMATS.json
+}
+
+function sendRows(call: Call, { name, version, table }: TableRows) {
+  const { request, reply } = call
+  const format = formatOfAnswer(call)
+  const etag = tableEtag(version, format)
+  if (isKnownEtag(request.headers['if-none-match'], etag)) return sendUnchanged(reply, etag)
+  reply.headers({ etag, vary: 'accept', 'content-type': format.mediaType })
+  return reply.send(Readable.from(writeTable(format, table, name)))
+}

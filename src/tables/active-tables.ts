@@ -1,0 +1,68 @@
+/**
+ * The tables that messages read: those that the store holds. They are replaced as one set, so that a message that keeps the
+ * set it began with reads one version of each.
+ */
+import type { Logger } from '../core/ports/logger-port.ts'
+import type { StoredTable } from '../core/tables/stored-table.ts'
+import type { Table } from '../core/tables/table.ts'
+import type { ActiveTable, TableSet } from '../core/tables/table-set.ts'
+import type { TableStore } from '../store/sql/table-store.ts'
+import { loadTable } from './compact-table.ts'
+
+type Kept = ActiveTable & Pick<StoredTable, 'content'>
+
+export type ActiveTablesOptions = Readonly<{ store: Pick<TableStore, 'list' | 'read' | 'versions'>; logger: Logger }>
+
+export class ActiveTables {
+  readonly #options: ActiveTablesOptions
+  #current: ReadonlyMap<string, Kept> = new Map()
+
+  constructor(options: ActiveTablesOptions) {
+    this.#options = options
+  }
+
+  /** Never changed: a later set is another map. */
+  get current(): TableSet {
+    return this.#current
+  }
+
+  /**
+   * Reads what the store holds now. Out: activates it. Calls must not overlap. Rejects with StoreUnavailable.
+   */
+  async read(): Promise<() => void> {
+    const stored = await this.#options.store.list()
+    const next = new Map<string, Kept>()
+    for (const one of stored) {
+      const kept = await this.#load(one)
+      if (kept !== undefined) next.set(one.name, kept)
+    }
+    return () => {
+      this.#current = next
+    }
+  }
+
+  /** Of a name that may have no table now; 0 if it never had one. */
+  async newestVersion(name: string): Promise<number> {
+    return this.#current.get(name)?.version ?? (await this.#options.store.versions(name))[0]?.version ?? 0
+  }
+
+  /** Activates changes that were stored. `table`: undefined for a deletion. */
+  change(changes: readonly (Omit<Kept, 'table'> & Readonly<{ table: Table | undefined }>)[]): void {
+    const next = new Map(this.#current)
+    for (const { table, ...one } of changes) {
+      if (table === undefined) next.delete(one.name)
+      else next.set(one.name, { ...one, table })
+    }
+    this.#current = next
+  }
+
+  async #load({ name, version, content, bytes }: StoredTable): Promise<Kept | undefined> {
+    const active = this.#current.get(name)
+    if (active?.content === content) return { ...active, version }
+    const packed = await this.#options.store.read(content, bytes)
+    if (packed !== undefined) return { name, version, content, table: await loadTable(packed) }
+    // Many changes since the list was read have removed it; the next read finds a newer version.
+    this.#options.logger.warn({ table: name, version }, 'A version of a table was removed before it was read')
+    return active
+  }
+}

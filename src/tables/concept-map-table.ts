@@ -1,0 +1,234 @@
+/**
+ * Tables as ConceptMap of FHIR R4: a row for each code, with its first target. The frame of such a table is the ConceptMap in which
+ * the code stands in place of each element that its row says whole; so it is written as it was read, with what changed in rows.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { quote, type Table } from '../core/tables/table.ts'
+import { divideElements } from '../formats/json-elements.ts'
+import { parseJson } from '../formats/json-read.ts'
+import { decodeText } from '../formats/text.ts'
+import { TableBuilder } from './table-builder.ts'
+import { refuse, refuseUnreadable, type TableReading } from './table-reading.ts'
+
+/** Columns, each with the field that it has: of the element, of its first target, and, if there are several groups, of the group. */
+const ELEMENT_FIELDS = { code: 'code', display: 'display' } as const
+const TARGET_FIELDS = {
+  target: 'code',
+  targetDisplay: 'display',
+  equivalence: 'equivalence',
+  comment: 'comment',
+} as const
+const GROUP_FIELDS = { sourceSystem: 'source', targetSystem: 'target' } as const
+const COLUMNS = [...Object.keys(ELEMENT_FIELDS), ...Object.keys(TARGET_FIELDS)]
+
+/** `elements`: as texts. */
+type Group = Readonly<{ rest: JsonObject; elements: readonly string[] }>
+
+/** In: UTF-8. Warns of codes with several targets, of which lookups find the first, and of elements that they do not find. */
+export async function readConceptMap(bytes: Uint8Array): Promise<TableReading> {
+  return refuseUnreadable(async () => {
+    const { rest, elements = [] } = await divideElements(decodeText(bytes, undefined), 'group')
+    const resource = parseJson(rest)
+    if (!isObject(resource) || resource.resourceType !== 'ConceptMap') {
+      return refuse('', 'It is not a ConceptMap of FHIR R4, an object with "resourceType": "ConceptMap".')
+    }
+    const groups: Group[] = []
+    for (const text of elements) {
+      const divided = await divideElements(text, 'element')
+      const group = parseJson(divided.rest)
+      if (!isObject(group)) return refuse(`group[${groups.length}]`, 'The group is not an object.')
+      groups.push({ rest: group, elements: divided.elements ?? [] })
+    }
+    return readGroups(resource, groups, bytes.length)
+  })
+}
+
+async function readGroups(resource: JsonObject, groups: readonly Group[], bytes: number): Promise<TableReading> {
+  const areSeveral = groups.length > 1
+  const firstPlaces = groups.map((_, group) =>
+    groups.slice(0, group).reduce((sum, { elements }) => sum + elements.length, 0),
+  )
+  const pathTo = (place: number): string => {
+    const group = firstPlaces.findLastIndex((first) => first <= place)
+    return `group[${group}].element[${place - (firstPlaces[group] ?? 0)}]`
+  }
+  const columns = areSeveral ? [...COLUMNS, ...Object.keys(GROUP_FIELDS)] : COLUMNS
+  const builder = new TableBuilder(columns, { pathTo, expectedBytes: bytes })
+  const groupByCode = new Map<string, number>()
+  const framed: JsonObject[] = []
+  let place = 0
+  for (const [group, { rest, elements }] of groups.entries()) {
+    const systems = textsIn(rest, GROUP_FIELDS)
+    const twin = groups.findIndex((other) => isDeepStrictEqual(textsIn(other.rest, GROUP_FIELDS), systems))
+    if (twin < group) builder.fault(`group[${group}]`, `Its source and target are those of group[${twin}]; join both.`)
+    const entries: Json[] = []
+    for (const text of elements) {
+      const pause = builder.pause()
+      if (pause !== undefined) await pause
+      const element = parseJson(text)
+      const cells = toCells(element)
+      const [code = '', , target = ''] = cells
+      const owner = groupByCode.get(code)
+      const isRow = code !== '' && owner === undefined
+      const warn = (message: string): void => builder.warning(pathTo(place), message)
+      if (code === '') warn('The element has no code; no lookup finds it.')
+      else if (owner === undefined) {
+        const { length } = listIn(element, 'target')
+        if (length > 1) warn(`The code ${quote(code)} has ${length} targets; lookups find the first, ${quote(target)}.`)
+        builder.add(areSeveral ? [...cells, ...systems] : cells, place)
+        groupByCode.set(code, group)
+      } else if (textIn(groups[owner]?.rest, 'source') === textIn(rest, 'source')) {
+        warn(`The code ${quote(code)} is repeated; lookups find its first target.`)
+      } else {
+        const message = `The code ${quote(code)} is also in group[${owner}], of another source; make a table of each.`
+        builder.fault(pathTo(place), message)
+      }
+      entries.push(isRow && isDeepStrictEqual(toElement(cells, []), element) ? code : element)
+      place += 1
+    }
+    framed.push({ ...rest, element: entries })
+  }
+  return builder.finish({ ...resource, group: framed })
+}
+
+const textIn = (object: Json | undefined, name: string): string => {
+  const value = isObject(object) ? object[name] : undefined
+  return typeof value === 'string' ? value : ''
+}
+
+const textsIn = (object: Json | undefined, fields: Readonly<Record<string, string>>): readonly string[] =>
+  Object.values(fields).map((name) => textIn(object, name))
+
+function listIn(object: Json | undefined, name: string): readonly Json[] {
+  const value = isObject(object) ? object[name] : undefined
+  return Array.isArray(value) ? value : []
+}
+
+const toCells = (element: Json): readonly string[] => [
+  ...textsIn(element, ELEMENT_FIELDS),
+  ...textsIn(listIn(element, 'target')[0], TARGET_FIELDS),
+]
+
+/** The element of a row, with all else that `original` has. `products`: cells of columns that a ConceptMap has no field for. */
+function toElement(cells: readonly string[], products: readonly JsonObject[], original?: Json): JsonObject {
+  const [code = '', display = '', target = '', targetDisplay = '', equivalence = '', comment = ''] = cells
+  const element = withTexts(original, { code, display })
+  const [first, ...further] = listIn(element, 'target')
+  if (first === undefined && original !== undefined && [...cells.slice(2), ...products].every((cell) => cell === ''))
+    return element
+  // FHIR demands one.
+  const assumed = target === '' ? 'unmatched' : 'equivalent'
+  const changed = withTexts(first, {
+    code: target,
+    display: targetDisplay,
+    equivalence: first === undefined && equivalence === '' ? assumed : equivalence,
+    comment,
+  })
+  if (products.length === 0) return { ...element, target: [changed, ...further] }
+  const isOther = (product: Json): boolean => products.every(({ property }) => property !== textIn(product, 'property'))
+  const product = [...listIn(changed, 'product').filter(isOther), ...products]
+  return { ...element, target: [{ ...changed, product }, ...further] }
+}
+
+/** The object with these texts; an empty one removes the text. */
+function withTexts(object: Json | undefined, texts: Readonly<Record<string, string>>): JsonObject {
+  const changed: Record<string, Json> = isObject(object) ? { ...object } : {}
+  for (const [name, text] of Object.entries(texts)) {
+    if (text !== '') changed[name] = text
+    else if (textIn(changed, name) !== '') delete changed[name]
+  }
+  return changed
+}
+
+/**
+ * Writes any table: the key is the code, and without a column `target`, the second is. Columns that a ConceptMap has no field for
+ * are written as `product` of the target.
+ */
+export function* writeConceptMap(table: Table, name: string): Generator<string> {
+  const { group: framed, ...resource } = table.frame ?? { resourceType: 'ConceptMap', title: name, status: 'active' }
+  const groups = yield* divideRows(table, Array.isArray(framed) ? framed : [])
+  const toRow = compileRows(table)
+  const isWritten = new Uint8Array(table.size)
+  yield groups.length === 0 ? JSON.stringify(resource) : openList(resource, 'group')
+  for (const [index, { rest, entries }] of groups.entries()) {
+    if (index > 0) yield ','
+    yield entries.length === 0 ? JSON.stringify(rest) : openList(rest, 'element')
+    for (const [at, entry] of entries.entries()) {
+      const row = typeof entry === 'number' ? entry : table.find(codeOf(entry))
+      const element =
+        row === -1 || isWritten[row] === 1 ? entry : toElement(...toRow(row), isObject(entry) ? entry : undefined)
+      if (row !== -1) isWritten[row] = 1
+      yield `${at === 0 ? '' : ','}\n${JSON.stringify(element)}`
+    }
+    if (entries.length > 0) yield '\n]}'
+  }
+  yield groups.length === 0 ? '\n' : ']}\n'
+}
+
+/** An object as JSON up to the first element of a list that is its last member. */
+function openList(object: JsonObject, name: string): string {
+  const text = JSON.stringify(object).slice(0, -1)
+  return `${text}${text === '{' ? '' : ','}"${name}":[`
+}
+
+/** Of an entry of a frame. */
+const codeOf = (entry: Json): string => (typeof entry === 'string' ? entry : textIn(entry, 'code'))
+
+/**
+ * What each group has: the entries of the frame whose rows are still in it, then the indexes of further rows. Yields nothing that is
+ * to be written, but often, so that others can run.
+ */
+function* divideRows(table: Table, framed: readonly Json[]) {
+  const columns = Object.keys(GROUP_FIELDS).map((name) => table.columns.indexOf(name, 1))
+  const hasSystems = columns.some((column) => column !== -1)
+  const keyOf = (systems: readonly string[]): string => (hasSystems ? JSON.stringify(systems) : '')
+  const systemsOf = (row: number): readonly string[] => columns.map((column) => table.cell(row, column))
+  const isFramed = new Uint8Array(table.size)
+  const groups = framed.map((group) => {
+    const { element: _, ...rest } = group as JsonObject
+    return { rest, entries: [] as (Json | number)[] }
+  })
+  for (const [index, { rest, entries }] of groups.entries()) {
+    const key = keyOf(textsIn(rest, GROUP_FIELDS))
+    for (const entry of listIn(framed[index], 'element')) {
+      const code = codeOf(entry)
+      const row = code === '' ? -1 : table.find(code)
+      const isOfRow = row !== -1 && (isFramed[row] === 1 || keyOf(systemsOf(row)) === key)
+      if (isOfRow) isFramed[row] = 1
+      if (isOfRow || code === '') entries.push(entry)
+      yield ''
+    }
+  }
+  const byKey = new Map(groups.toReversed().map((group) => [keyOf(textsIn(group.rest, GROUP_FIELDS)), group]))
+  for (let row = 0; row < table.size; row += 1) {
+    yield ''
+    if (isFramed[row] === 1) continue
+    const systems = systemsOf(row)
+    let group = byKey.get(keyOf(systems))
+    if (group === undefined) {
+      const [source = '', target = ''] = systems
+      group = { rest: withTexts(undefined, { source, target }), entries: [] }
+      byKey.set(keyOf(systems), group)
+      groups.push(group)
+    }
+    group.entries.push(row)
+  }
+  return groups
+}
+
+/** Gives the cells of a row as `toElement` takes them. */
+function compileRows(table: Table): (row: number) => [cells: readonly string[], products: readonly JsonObject[]] {
+  const find = (name: string): number => table.columns.indexOf(name, 1)
+  const columns = [0, ...COLUMNS.slice(1).map((name) => (name === 'target' && find(name) === -1 ? 1 : find(name)))]
+  const known = new Set([...columns, ...Object.keys(GROUP_FIELDS).map(find)])
+  const others = table.columns.flatMap((name, column) =>
+    known.has(column) ? [] : [{ property: encodeURI(name), column }],
+  )
+  return (row) => [
+    columns.map((column) => table.cell(row, column)),
+    others
+      .map(({ property, column }) => ({ property, value: table.cell(row, column) }))
+      .filter(({ value }) => value !== ''),
+  ]
+}

@@ -1,0 +1,21 @@
+/** What the readers of tables give. */
+import type { TableFault } from '../core/tables/table.ts'
+import { Unreadable } from '../formats/body-faults.ts'
+import type { CompactTable } from './compact-table.ts'
+
+/** A warning, for example of a code with several targets, refuses nothing. */
+export type TableReading =
+  | Readonly<{ ok: true; table: CompactTable; warnings: readonly TableFault[] }>
+  | Readonly<{ ok: false; faults: readonly TableFault[] }>
+
+export const refuse = (path: string, message: string): TableReading => ({ ok: false, faults: [{ path, message }] })
+
+/** A text that is not JSON, or not UTF-8, has this fault alone. */
+export async function refuseUnreadable(read: () => Promise<TableReading>): Promise<TableReading> {
+  try {
+    return await read()
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    return refuse('', thrown.message)
+  }
+}

@@ -1,0 +1,97 @@
+/** Tables over the management API, and the messages that read them. */
+import assert from 'node:assert/strict'
+import { after, before, test } from 'node:test'
+import type { JsonObject } from '../../../src/core/json.ts'
+import { json, type Service, startService } from '../../support/service.ts'
+
+let service: Service
+before(async () => {
+  service = await startService()
+})
+after(() => service.stop())
+
+async function call(path: string, init: RequestInit = {}) {
+  const response = await fetch(`${service.adminUrl}${path}`, init)
+  const text = await response.text()
+  return { status: response.status, headers: response.headers, text, json: <T>(): T => JSON.parse(text) }
+}
+const csv = (body: string, more: Record<string, string> = {}) => ({
+  method: 'PUT',
+  headers: { 'content-type': 'text/csv', ...more },
+  body,
+})
+
+test('a table is stored whole, read in each format, replaced, restored and deleted', async () => {
+  const made = await call('/tables/unit', csv('code,ucum\nmg,mg\nug,ug\n'))
+  assert.equal(made.status, 201, made.text)
+  assert.equal(made.headers.get('etag'), '"1.json"')
+  const read = async (accept: string) => (await call('/tables/unit', { headers: { accept } })).text
+  assert.equal(await read('text/csv'), 'code,ucum\r\nmg,mg\r\nug,ug\r\n')
+  assert.deepEqual(JSON.parse(await read('application/json')), {
+    columns: ['code', 'ucum'],
+    rows: [
+      ['mg', 'mg'],
+      ['ug', 'ug'],
+    ],
+  })
+  assert.equal(JSON.parse(await read('application/fhir+json')).resourceType, 'ConceptMap')
+  assert.equal((await call('/tables/unit', csv('code,ucum\nmg,mg\n', { 'if-match': '"9.csv"' }))).status, 412)
+  assert.equal((await call('/tables/unit', csv('code,ucum\nmg,mg\n', { 'if-match': '"1.csv"' }))).status, 200)
+  const diff = (await call('/tables/unit/versions/1/diff/2')).json<{ removed: number; rows: object[] }>()
+  assert.deepEqual([diff.removed, diff.rows], [1, [{ kind: 'removed', key: 'ug', from: { code: 'ug', ucum: 'ug' } }]])
+  assert.equal((await call('/tables/unit/versions/1/restore', json('POST', {}))).status, 200)
+  const added = await call('/tables/unit/rows', json('POST', { rows: [{ code: 'g', ucum: 'g' }] }))
+  assert.deepEqual(added.json(), {
+    name: 'unit',
+    version: 4,
+    columns: ['code', 'ucum'],
+    rows: 3,
+    bytes: added.json<{ bytes: number }>().bytes,
+  })
+  assert.deepEqual((await call('/tables/unit/$translate?code=g')).json(), {
+    code: 'g',
+    version: 4,
+    row: { code: 'g', ucum: 'g' },
+  })
+  assert.equal((await call('/tables/unit/$translate?code=x')).json<{ code: string }>().code, 'CODE_UNKNOWN')
+  const faulty = await call('/tables/unit', csv('code,ucum\nmg,mg,x\nmg,mg\nmg,g\n'))
+  assert.deepEqual(
+    faulty.json<{ details: { path: string }[] }>().details.map(({ path }) => path),
+    ['line 2', 'line 4'],
+  )
+  assert.equal((await call('/tables/unit', { method: 'DELETE' })).status, 200)
+  assert.equal((await call('/tables/unit')).json<{ code: string }>().code, 'TABLE_UNKNOWN')
+})
+
+test('messages translate codes, and a table in use stays', async () => {
+  await call('/tables/sex', csv('code,fhir,hl7\nM,male,M\nF,female,F\nX,,U\n'))
+  const target = (parameters: JsonObject) => ({ key: 'gender', transform: { function: 'table', parameters } })
+  const document = (parameters: JsonObject) => ({
+    name: 'Sexes',
+    endpoint: { pattern: '/sexes' },
+    transformation: { input: 'JSON', output: 'JSON' },
+    inputMapping: { 'requestBody.sex': target(parameters) },
+  })
+  const unknown = await service.fetch('/endpoints', json('POST', document({ table: 'sexs' })))
+  assert.deepEqual(unknown.json<{ details: object[] }>().details, [
+    {
+      path: 'inputMapping.requestBody\\.sex.transform.parameters',
+      message: 'There is no table "sexs"; "sex" is close to it.',
+    },
+  ])
+  const { _id } = await service.register(document({ table: 'sex' }))
+  const send = async (sex: unknown) => {
+    const { status, text } = await service.fetch('/sexes', json('POST', { sex }))
+    return [status, JSON.parse(text).gender ?? JSON.parse(text).code]
+  }
+  assert.deepEqual(await send('F'), [200, 'female'])
+  assert.deepEqual(await send('Q'), [422, 'CODE_UNMAPPED'])
+  assert.deepEqual(await send('X'), [422, 'CODE_UNMAPPED'])
+  await service.fetch(`/endpoints/${_id}`, json('PUT', document({ table: 'sex', column: 'hl7', missing: 'keep' })))
+  assert.deepEqual(await send('Q'), [200, 'Q'])
+  assert.deepEqual(await send('X'), [200, 'U'])
+  assert.equal((await call('/tables/sex', { method: 'DELETE' })).json<{ code: string }>().code, 'TABLE_IN_USE')
+  assert.equal((await call('/tables/sex', csv('code,fhir\nM,male\n'))).json<{ code: string }>().code, 'TABLE_IN_USE')
+  await call('/tables/sex', csv('code,hl7\nQ,other\n'))
+  assert.deepEqual(await send('Q'), [200, 'other'])
+})
