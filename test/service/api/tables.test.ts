@@ -80,7 +80,7 @@ test('messages translate codes, and a table in use stays', async () => {
     },
   ])
   const { _id } = await service.register(document({ table: 'sex' }))
-  const send = async (sex: unknown) => {
+  const send = async (sex: string) => {
     const { status, text } = await service.fetch('/sexes', json('POST', { sex }))
     return [status, JSON.parse(text).gender ?? JSON.parse(text).code]
   }
