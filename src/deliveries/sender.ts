@@ -38,8 +38,9 @@ const POLL_MS = 5_000
 /** Between two looks at the store, so that one look serves all messages that were accepted meanwhile. */
 const GAP_MS = 10
 
-/** At least so many times what the look held up messages: among thousands of targets, one takes milliseconds on SQLite. */
-const GAP_LOOKS = 10
+/** At least so many times what the look took, at most MAX_GAP_MS: among thousands of targets, one takes the database milliseconds. */
+const GAP_LOOKS = 20
+const MAX_GAP_MS = 500
 
 const BACKOFF = { firstMs: 100, maxMs: 10_000 }
 
@@ -192,9 +193,8 @@ export class DeliverySender {
     this.#startedAtMs ??= await store.now()
     const paused = this.pausedTargets.length
     const startedAt = this.#timers.now()
-    const looking = store.dueTargets(MAX_TARGETS + paused)
-    this.#gapMs = Math.max(GAP_MS, GAP_LOOKS * (this.#timers.now() - startedAt))
-    const { targets, nextInMs = POLL_MS } = await looking
+    const { targets, nextInMs = POLL_MS } = await store.dueTargets(MAX_TARGETS + paused)
+    this.#gapMs = Math.min(Math.max(GAP_MS, GAP_LOOKS * (this.#timers.now() - startedAt)), MAX_GAP_MS)
     const back = [...this.#paces].filter(([, pace]) => pace.isBack(this.#timers.now())).map(([target]) => target)
     const wanted = [...new Set([...targets, ...back])]
     // Those without any come first, so that a few slow targets hold up no other.
