@@ -50,6 +50,9 @@ const MAX_UNDER_WAY = 256
 /** Targets of one look, beside those that are paused. */
 const MAX_TARGETS = 256
 
+/** Between two deliveries that find out whether one of the targets that are away is back: a thousand of them would take the database. */
+const PROBE_GAP_MS = 50
+
 /** Deliveries of a target that is away whose age is looked at in one step. */
 const MAX_CHECKED = 16
 
@@ -284,7 +287,8 @@ export class DeliverySender {
     const result = await this.#options.attempt(claimed, held.lost.signal)
     if (this.#isClosed) return
     if ('isStopped' in result) return this.#release(held.id)
-    if ('circuitOpenMs' in result) pace.pause(result.circuitOpenMs, this.#timers.now())
+    if ('circuitOpenMs' in result)
+      pace.pause(Math.max(result.circuitOpenMs, PROBE_GAP_MS * this.pausedTargets.length), this.#timers.now())
     else pace.record(result.target, this.#timers.now())
     this.#decide(claimed, pace, result, claimed.ageMs + this.#timers.now() - startedAt)
   }
