@@ -62,7 +62,7 @@ const rowsOf = { 200: { description: 'The rows, in the format that `Accept` asks
 const stored = answer('It is stored and active.', TableChanged)
 const findsNoTable = ['TABLE_UNKNOWN'] as const
 const findsNoVersion = [...findsNoTable, 'VERSION_UNKNOWN'] as const
-const refusesTable = ['TABLE_INVALID', 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'] as const
+export const refusesTable = ['TABLE_INVALID', 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'] as const
 
 export const tableRoutes = [
   route({
