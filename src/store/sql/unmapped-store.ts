@@ -1,5 +1,5 @@
 /** The store of the codes that messages missed in tables, of both databases: instances add up in it, in bounded space. */
-import type { MissedCode } from '../../core/tables/table-set.ts'
+import type { MissedCode } from '../../core/tables/table-reads.ts'
 import { type Database, step } from './database.ts'
 import type { Tables } from './schema.ts'
 import { elements, type NoValues, named, sql } from './sql.ts'
@@ -73,6 +73,9 @@ const SUMS = sql<ByTable, { codes: number | string; uncounted: number | string }
   ) as uncounted`
 const ALL = sql<NoValues, Pick<Row, 'table_name' | 'column_name' | 'code'>>`
   select distinct table_name, column_name, code from unmapped_codes where column_name <> ''`
+const COUNT = sql<ByTable & Rows, { count: number | string }>`
+  select coalesce(sum(count), 0) as count from unmapped_codes where table_name = :table and column_name <> ''
+  and code in (select element.value ->> 0 from ${elements(named('rows'))} as element)`
 const REMOVE = sql<Readonly<{ table: string; before: number }>>`
   delete from unmapped_codes where table_name = :table and last_at <= :before`
 const REMOVE_CODES = sql<Readonly<{ table: string; before: number } & Rows>>`
@@ -85,13 +88,14 @@ export type UnmappedStore = ReturnType<typeof compileUnmappedStore>
 export function compileUnmappedStore(database: Database) {
   const { rowsPerWrite } = database
   return {
-    /** Adds to what is stored. In: each table, column, code and endpoint once. */
+    /** Adds to what is stored. In: each table, column, code and endpoint once; without a column, what has no code. */
     add: (misses: readonly Misses[]): Promise<void> =>
       database.transaction(function* () {
         for (const [table, some] of Map.groupBy(misses, (one) => one.table)) {
           const [used] = yield* step(ROOM, { table })
           const room = Math.min(MAX_CODES - Number(used?.codes), MAX_ROWS - Number(used?.rows))
-          const kept = new Set(room >= some.length ? some : yield* findKept(some, room))
+          const codes = some.filter(({ column }) => column !== '')
+          const kept = new Set(room >= codes.length ? codes : yield* findKept(codes, room))
           const rest = some.filter((one) => !kept.has(one))
           const rows = [...kept, ...(rest.length === 0 ? [] : [restOf(table, rest)])].map(toRow)
           for (let start = 0; start < rows.length; start += rowsPerWrite) {
@@ -117,13 +121,13 @@ export function compileUnmappedStore(database: Database) {
         column: row.column_name,
         code: JSON.parse(row.code),
       })),
+    /** How often messages missed these codes. */
+    count: async (table: string, codes: readonly string[]): Promise<number> =>
+      Number((await database.read(COUNT, { table, rows: codeRows(codes) }))[0]?.count),
     /** Removes what was last missed until `before`. `codes`: undefined for all. */
     remove: async (table: string, codes?: readonly string[], before = Number.MAX_SAFE_INTEGER): Promise<void> => {
       if (codes === undefined) await database.write(REMOVE, { table, before })
-      else {
-        const rows = JSON.stringify(codes.map((code) => [JSON.stringify(code)]))
-        await database.write(REMOVE_CODES, { table, before, rows })
-      }
+      else await database.write(REMOVE_CODES, { table, before, rows: codeRows(codes) })
     },
   }
 }
@@ -131,14 +135,14 @@ export function compileUnmappedStore(database: Database) {
 /** Those that have a row already, and as many others as there is room for. */
 function* findKept(misses: readonly Misses[], room: number) {
   const rows = yield* step(KNOWN, { rows: JSON.stringify(misses.map(toKey)) })
-  const known = new Set(
-    rows.map((row) => JSON.stringify([row.table_name, row.column_name, row.code, row.endpoint_id])),
-  )
+  const known = new Set(rows.map((row) => JSON.stringify([row.table_name, row.column_name, row.code, row.endpoint_id])))
   let left = room
   return misses.filter((one) => known.has(JSON.stringify(toKey(one))) || left-- > 0)
 }
 
 const toKey = ({ table, column, code, endpointId }: Misses): Key => [table, column, JSON.stringify(code), endpointId]
+
+const codeRows = (codes: readonly string[]): string => JSON.stringify(codes.map((code) => [JSON.stringify(code)]))
 
 const restOf = (table: string, misses: readonly Misses[]): Misses => ({
   table,
