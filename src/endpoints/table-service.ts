@@ -5,12 +5,12 @@ import type { Clock } from '../core/run.ts'
 import { createPause } from '../core/slice.ts'
 import type { Origin } from '../core/stored-document.ts'
 import type { StoredTable, TableHead, TableVersion } from '../core/tables/stored-table.ts'
-import { readRow, rowObject, type Table, type TableFault } from '../core/tables/table.ts'
+import { rowObject, TABLE_LIMITS, type Table, type TableFault } from '../core/tables/table.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
 import { loadTable } from '../tables/compact-table.ts'
-import { TableBuilder } from '../tables/table-builder.ts'
+import { changeRows } from '../tables/table-builder.ts'
 import { TABLE_FORMATS } from '../tables/table-formats.ts'
 import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
@@ -149,28 +149,17 @@ export class TableService {
 
 type TableChangeOf = Parameters<EndpointService['changeTables']>[0][number]
 
+/** In: rows by the names of their columns. A cell that is not given is empty. */
 async function withRows(table: Table, rows: readonly Readonly<Record<string, string>>[]): Promise<TableReading> {
-  const { columns, size, bytes } = table
-  const builder = new TableBuilder(columns, { pathTo: (place) => `rows[${place}]`, expectedBytes: bytes })
-  const [key = ''] = columns
-  const added = new Map(rows.map((row, index) => [row[key] ?? '', index]))
-  const cellsOf = (row: Readonly<Record<string, string>>) => columns.map((column) => row[column] ?? '')
-  for (const [index, row] of rows.entries()) {
-    for (const name of Object.keys(row)) {
-      if (!columns.includes(name)) builder.fault(`rows[${index}].${name}`, `The table has no column "${name}".`)
-    }
-  }
-  for (let row = 0; row < size; row += 1) {
-    const index = added.get(table.cell(row, 0))
-    if (index === undefined) builder.add(readRow(table, row), row)
-    else {
-      builder.add(cellsOf(rows[index] ?? {}), index)
-      added.delete(table.cell(row, 0))
-    }
-    await builder.pause()
-  }
-  for (const index of added.values()) builder.add(cellsOf(rows[index] ?? {}), index)
-  return builder.finish(table.frame)
+  const { columns } = table
+  const faults = rows.flatMap((row, index) =>
+    Object.keys(row).flatMap((name) =>
+      columns.includes(name) ? [] : [{ path: `rows[${index}].${name}`, message: `The table has no column "${name}".` }],
+    ),
+  )
+  if (faults.length > 0) return { ok: false, faults: faults.slice(0, TABLE_LIMITS.faults) }
+  const cells = rows.map((row) => columns.map((column) => row[column] ?? ''))
+  return changeRows(table, new Map(cells.map((row) => [row[0] ?? '', row])))
 }
 
 async function compareTables(before: Table, after: Table): Promise<TableDiff> {
