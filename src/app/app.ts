@@ -17,6 +17,7 @@ import { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import { drain } from '../inbound/shutdown.ts'
 import { createMessageCaptures } from '../records/message-log/captures.ts'
 import { createMessageRecords } from '../records/replay/message-records.ts'
+import { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
 import type { Settings } from '../settings/settings.ts'
 import { ActiveTables } from '../tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
@@ -140,7 +141,7 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
-  const runTests = createTestRunner({ services, settings, logger })
+  const runTests = createTestRunner({ services, settings, tables, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,
     tables,
@@ -179,8 +180,18 @@ async function openParts(context: Context) {
   })
   const managementAuth = openManagementAuth({ settings, store, clock, newId, logger, workerSlot })
   const caughtUp = workerCluster?.flushRecords ?? recorder.caughtUp
+  const unmapped = new UnmappedCodes({
+    store: store.unmapped,
+    tables,
+    findName: (id) => registry.get(id)?.document.name,
+    caughtUp: async () => {
+      await caughtUp()
+      await (workerCluster?.flushCounts ?? observers.writeCounts)()
+    },
+  })
   const records = createMessageRecords({
     store,
+    unmapped,
     registry,
     intake,
     settings,
@@ -207,7 +218,19 @@ async function openParts(context: Context) {
     clock,
     newId,
   })
-  const trying = openTrying({ settings, store, services, registry, endpointService, intake, records, runTests, clock })
+  const tableService = new TableService({ store: store.tables, tables, endpointService, newId, clock, logger })
+  const trying = openTrying({
+    settings,
+    store,
+    services,
+    registry,
+    endpointService,
+    tableService,
+    intake,
+    records,
+    runTests,
+    clock,
+  })
   const watching = createWatching({
     settings,
     registry,
@@ -221,7 +244,6 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
-  const tableService = new TableService({ store: store.tables, tables, endpointService, newId, clock, logger })
   const servers = createServers({
     settings,
     workerSlot,
@@ -236,6 +258,7 @@ async function openParts(context: Context) {
     captures,
     deliveries,
     tables: tableService,
+    unmapped,
     schedules,
     health,
     isStopping: () => running.isStopping,
@@ -270,9 +293,10 @@ async function openParts(context: Context) {
 /** Dry runs and tests of documents. */
 function openTrying(
   options: Pick<Parts, 'store' | 'services' | 'registry' | 'endpointService' | 'intake' | 'records' | 'clock'> &
-    Readonly<{ settings: Settings; runTests: RunTests }>,
+    Readonly<{ settings: Settings; tableService: TableService; runTests: RunTests }>,
 ) {
   const { settings, store, services, registry, endpointService, intake, records, runTests, clock } = options
+  const { tableService: tables } = options
   const storedTests = createStoredTests({ store: store.tests, endpointService })
   const recorded = { search: records.search, store: store.messages }
   const createDryRuns = (messages?: typeof recorded) => {
@@ -282,7 +306,14 @@ function openTrying(
   return {
     dryRuns: { message: createDryRuns(), admin: createDryRuns(recorded) },
     storedTests,
-    makeRecordedTest: createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes }),
+    makeRecordedTest: createRecordedTests({
+      recorded,
+      endpointService,
+      tables,
+      runTests,
+      settings,
+      random: randomBytes,
+    }),
     runTests: createRequestedTests({
       runTests,
       refusal: () => intake.refusal(),
@@ -312,7 +343,7 @@ class Service {
       catchUp: endpointService.catchUp,
       reloadCaptures: observers.captures.reload,
       flushRecords: observers.recorder.caughtUp,
-      flushCounts: observers.stats.write,
+      flushCounts: observers.writeCounts,
       messageCounts: watching.ownCounts,
       drift: watching.ownDrift,
       ...health.own,

@@ -1,23 +1,22 @@
 /** The management of tables: their rows are read and stored ahead, then a version is made of them, as endpoint-writer.ts does it. */
-import { Failure } from '../core/failure.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import { createPause } from '../core/slice.ts'
 import type { Origin } from '../core/stored-document.ts'
 import type { StoredTable, TableHead, TableVersion } from '../core/tables/stored-table.ts'
-import { readRow, type Table, type TableFault } from '../core/tables/table.ts'
+import { rowObject, TABLE_LIMITS, type Table, type TableFault } from '../core/tables/table.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
-import { type CompactTable, loadTable } from '../tables/compact-table.ts'
-import { TableBuilder } from '../tables/table-builder.ts'
+import { loadTable } from '../tables/compact-table.ts'
+import { changeRows } from '../tables/table-builder.ts'
 import { TABLE_FORMATS } from '../tables/table-formats.ts'
 import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
-import { tableEtag } from './table-changes.ts'
+import { type ReadTable, tableEtag, tableOf } from './table-changes.ts'
 
 /** Who changes a table: the If-Match header of the call, who calls, and the entry of the audit log. */
 export type TableCall = Readonly<{
@@ -128,18 +127,9 @@ export class TableService {
     return this.#change({ name, rows: { head, content, table }, restored: version }, call)
   }
 
-  async #store(name: string, { table, warnings }: Read, call: TableCall): Promise<ChangedTable> {
-    const { store, newId, clock, logger } = this.#options
-    const content = newId()
-    const bytes = await table.toBytes()
-    await this.#call(() => store.keep(content, bytes))
-    const head = { columns: table.columns, rows: table.size, bytes: bytes.byteLength }
-    const changed = await this.#change({ name, rows: { head, content, table } }, call)
-    // What it leaves is found at the next change.
-    void store
-      .removeUnused(clock())
-      .catch((err: unknown) => logger.warn({ err }, 'Old rows of tables were not removed'))
-    return { ...changed, warnings }
+  async #store(name: string, { table, warnings }: ReadTable, call: TableCall): Promise<ChangedTable> {
+    const rows = await this.#call(() => this.#options.tables.keep(this.#options.newId(), table))
+    return { ...(await this.#change({ name, rows }, call)), warnings }
   }
 
   async #change(change: Omit<TableChangeOf, 'operation'>, { ifMatch, origin, toAuditEntry }: TableCall) {
@@ -158,37 +148,18 @@ export class TableService {
 }
 
 type TableChangeOf = Parameters<EndpointService['changeTables']>[0][number]
-type Read = Readonly<{ table: CompactTable; warnings: readonly TableFault[] }>
 
-/** Fails with TABLE_INVALID. */
-function tableOf(reading: TableReading): Read {
-  if (reading.ok) return reading
-  const count = reading.faults.length === 1 ? 'one fault' : `${reading.faults.length} faults`
-  throw new Failure('TABLE_INVALID', `The table has ${count}; nothing was stored.`, { details: [...reading.faults] })
-}
-
+/** In: rows by the names of their columns. A cell that is not given is empty. */
 async function withRows(table: Table, rows: readonly Readonly<Record<string, string>>[]): Promise<TableReading> {
-  const { columns, size, bytes } = table
-  const builder = new TableBuilder(columns, { pathTo: (place) => `rows[${place}]`, expectedBytes: bytes })
-  const [key = ''] = columns
-  const added = new Map(rows.map((row, index) => [row[key] ?? '', index]))
-  const cellsOf = (row: Readonly<Record<string, string>>) => columns.map((column) => row[column] ?? '')
-  for (const [index, row] of rows.entries()) {
-    for (const name of Object.keys(row)) {
-      if (!columns.includes(name)) builder.fault(`rows[${index}].${name}`, `The table has no column "${name}".`)
-    }
-  }
-  for (let row = 0; row < size; row += 1) {
-    const index = added.get(table.cell(row, 0))
-    if (index === undefined) builder.add(readRow(table, row), row)
-    else {
-      builder.add(cellsOf(rows[index] ?? {}), index)
-      added.delete(table.cell(row, 0))
-    }
-    await builder.pause()
-  }
-  for (const index of added.values()) builder.add(cellsOf(rows[index] ?? {}), index)
-  return builder.finish(table.frame)
+  const { columns } = table
+  const faults = rows.flatMap((row, index) =>
+    Object.keys(row).flatMap((name) =>
+      columns.includes(name) ? [] : [{ path: `rows[${index}].${name}`, message: `The table has no column "${name}".` }],
+    ),
+  )
+  if (faults.length > 0) return { ok: false, faults: faults.slice(0, TABLE_LIMITS.faults) }
+  const cells = rows.map((row) => columns.map((column) => row[column] ?? ''))
+  return changeRows(table, new Map(cells.map((row) => [row[0] ?? '', row])))
 }
 
 async function compareTables(before: Table, after: Table): Promise<TableDiff> {
@@ -217,7 +188,3 @@ async function compareTables(before: Table, after: Table): Promise<TableDiff> {
   }
   return { ...counts, rows }
 }
-
-/** The cells by the names of their columns. */
-export const rowObject = (table: Table, row: number): JsonObject =>
-  Object.fromEntries(table.columns.map((column, index) => [column, table.cell(row, index)]))

@@ -1,12 +1,23 @@
-/** Which tables a document reads: by the function `table` of its mappings. */
+/** Which tables a document reads: by the function `table` of its mappings, and by `$table` of its expressions. */
 import { isObject, type Json } from '../../core/json.ts'
 import { documentPath } from '../../core/lint.ts'
 import type { TableUse } from '../../core/tables/table-set.ts'
+import { collectTextTables } from '../../language/jsonata/expression-engine.ts'
 import { listNestedEntries } from '../../language/mapping/nested-entries.ts'
 import type { Endpoint } from '../schema/schema.ts'
 import { listMappings } from './document-mappings.ts'
+import { listReferences } from './document-reads.ts'
 
-export const listTableUses = (endpoint: Endpoint): readonly TableUse[] =>
+export const listTableUses = (endpoint: Endpoint): readonly TableUse[] => [
+  ...listFunctionUses(endpoint),
+  ...listReferences(endpoint).flatMap(({ kind, text, at }) =>
+    kind === 'expression' && text.includes('$table')
+      ? collectTextTables(text).map((use) => ({ ...use, path: documentPath(...at) }))
+      : [],
+  ),
+]
+
+const listFunctionUses = (endpoint: Endpoint): readonly TableUse[] =>
   listMappings(endpoint).flatMap(({ entries, at }) =>
     listNestedEntries(entries).flatMap(({ declared, at: inner }) =>
       (Array.isArray(declared) ? declared : [declared]).flatMap((target: Json, index): TableUse[] => {
