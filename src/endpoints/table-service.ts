@@ -191,7 +191,7 @@ async function withRows(table: Table, rows: readonly Readonly<Record<string, str
   return builder.finish(table.frame)
 }
 
-async function compareTables(before: Table, after: Table): Promise<TableDiff> {
+export async function compareTables(before: Table, after: Table): Promise<TableDiff> {
   const pause = createPause()
   const counts = { added: 0, removed: 0, changed: 0 }
   const rows: RowChange[] = []
