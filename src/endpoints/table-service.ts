@@ -6,7 +6,7 @@ import type { Clock } from '../core/run.ts'
 import { createPause } from '../core/slice.ts'
 import type { Origin } from '../core/stored-document.ts'
 import type { StoredTable, TableHead, TableVersion } from '../core/tables/stored-table.ts'
-import { readRow, type Table, type TableFault } from '../core/tables/table.ts'
+import { readRow, rowObject, type Table, type TableFault } from '../core/tables/table.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
@@ -217,7 +217,3 @@ export async function compareTables(before: Table, after: Table): Promise<TableD
   }
   return { ...counts, rows }
 }
-
-/** The cells by the names of their columns. */
-export const rowObject = (table: Table, row: number): JsonObject =>
-  Object.fromEntries(table.columns.map((column, index) => [column, table.cell(row, index)]))
