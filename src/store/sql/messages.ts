@@ -234,6 +234,8 @@ export function toMessageRecord(row: MessageRow): MessageRecord {
     ...(rest?.callsOmitted === undefined ? {} : { callsOmitted: rest.callsOmitted }),
     ...(rest?.notMade === undefined ? {} : { notMade: rest.notMade }),
     ...(rest?.deliveries === undefined ? {} : { deliveries: rest.deliveries }),
+    ...(rest?.tables === undefined ? {} : { tables: rest.tables }),
+    ...(rest?.missed === undefined ? {} : { missed: rest.missed }),
     keys: rest?.keys ?? {},
     ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
     ...(rest?.answerOf === undefined ? {} : { answerOf: rest.answerOf }),
