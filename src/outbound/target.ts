@@ -40,7 +40,7 @@ export type Target = Readonly<{
   /** Rules of its own, checked at a request to it. */
   lint?(request: Fields, endpoint: Fields, lint: LintSink): void
   /** Its answer, where the service has that itself: nothing is sent, in a dry run neither. */
-  answerHere?(url: string, run: Sending): OutboundAnswer
+  answerHere?(url: string, run: Sending, called: CallSpan): OutboundAnswer
   /** The table that a URL names, which must be there. */
   tableInUrl?(url: string): string | undefined
   /** The headers that it sends, in order. */

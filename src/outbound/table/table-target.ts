@@ -2,14 +2,16 @@
  * Lookups at `table://<name>?code=…`: the row of a code, without HTTP. The answer is that of `GET /tables/<name>/$translate`, from
  * the tables that the message reads.
  */
-import { Failure } from '../../core/failure.ts'
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { type OutboundAnswer, overBudget } from '../../core/ports/http-client-port.ts'
 import type { Sending } from '../../core/run.ts'
 import { rowObject, TABLE_NAME_PATTERN } from '../../core/tables/table.ts'
-import { noteSent } from '../../core/tracing/trace.ts'
+import { translate } from '../../core/tables/table-reads.ts'
+import type { ActiveTable, TableSet } from '../../core/tables/table-set.ts'
+import { type CallSpan, noteSent } from '../../core/tracing/trace.ts'
 import type { OpenTarget, Target } from '../target.ts'
 
+const NO_TABLES: TableSet = new Map()
 const NAME = new RegExp(`^table://(${TABLE_NAME_PATTERN.slice(1, -1)})$`)
 
 const tableInUrl = (url: string): string | undefined => NAME.exec(url.trim())?.[1]
@@ -47,21 +49,22 @@ export const TABLE_TARGET = {
   open: (): OpenTarget => ({
     send: async (_to, { prepared }, run, called) => {
       noteSent(run.trace, called, {}, undefined)
-      const answer = findRow(prepared.url, run)
+      const answer = findRow(prepared.url, run, called)
       if (!run.budget.take(answer.body.byteLength)) throw overBudget(prepared.shownUrl)
       return answer
     },
   }),
 } as const satisfies Target
 
-/** 404 for a code that the table has not. Fails with TABLE_MISSING. */
-function findRow(url: string, { tables }: Sending): OutboundAnswer {
+/** 404 for a code that the table has not, which counts as missed. Fails with TABLE_MISSING. */
+function findRow(url: string, { tables = NO_TABLES, trace }: Sending, { id }: CallSpan): OutboundAnswer {
   const [from = '', query] = url.split('?')
   const name = tableInUrl(from) ?? ''
   const code = new URLSearchParams(query?.replaceAll('+', '%2B')).get('code') ?? ''
-  const active = tables?.get(name)
-  if (active === undefined) throw new Failure('TABLE_MISSING', `There is no table "${name}".`)
-  const { version, table } = active
+  const active = tables.get(name)
+  // The key, which no row lacks.
+  translate({ tables, trace }, { table: name, column: active?.table.columns[0], path: id }, code, false)
+  const { version, table } = active as ActiveTable
   const row = table.find(code)
   const found = row === -1 ? { error: `The table '${name}' has no code '${code}'.`, code: 'CODE_UNKNOWN' } : undefined
   return {

@@ -76,7 +76,7 @@ export function cannedServices(
           const headers = target.listHeaders(prepared, body, run, call)
           sent.set(call, { source: isHere ? 'live' : source, headers, body: body?.content, key: prepared.key })
           if (source === 'live') return real.outbound.send(to, outgoing, run, call)
-          if (isHere) return target.answerHere(prepared.url, run)
+          if (isHere) return target.answerHere(prepared.url, run, call)
           if (source === 'missing') throw missing(call)
           const answer = recordedFor(call)
           if (target.fixedAnswer !== undefined) {
