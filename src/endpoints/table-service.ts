@@ -7,6 +7,7 @@ import { createPause } from '../core/slice.ts'
 import type { Origin } from '../core/stored-document.ts'
 import type { StoredTable, TableHead, TableVersion } from '../core/tables/stored-table.ts'
 import { readRow, rowObject, type Table, type TableFault } from '../core/tables/table.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
@@ -80,6 +81,11 @@ export class TableService {
     const active = this.#options.tables.current.get(name)
     if (active === undefined) throw failures.unknownTable(name)
     return active
+  }
+
+  /** The tables that messages read now. */
+  get current(): TableSet {
+    return this.#options.tables.current
   }
 
   /** Newest first, also of a table that was deleted. */
