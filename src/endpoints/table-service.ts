@@ -1,5 +1,4 @@
 /** The management of tables: their rows are read and stored ahead, then a version is made of them, as endpoint-writer.ts does it. */
-import { Failure } from '../core/failure.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
@@ -11,14 +10,14 @@ import type { TableSet } from '../core/tables/table-set.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
-import { type CompactTable, loadTable } from '../tables/compact-table.ts'
+import { loadTable } from '../tables/compact-table.ts'
 import { TableBuilder } from '../tables/table-builder.ts'
 import { TABLE_FORMATS } from '../tables/table-formats.ts'
 import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
-import { tableEtag } from './table-changes.ts'
+import { type ReadTable, tableEtag, tableOf } from './table-changes.ts'
 
 /** Who changes a table: the If-Match header of the call, who calls, and the entry of the audit log. */
 export type TableCall = Readonly<{
@@ -134,18 +133,9 @@ export class TableService {
     return this.#change({ name, rows: { head, content, table }, restored: version }, call)
   }
 
-  async #store(name: string, { table, warnings }: Read, call: TableCall): Promise<ChangedTable> {
-    const { store, newId, clock, logger } = this.#options
-    const content = newId()
-    const bytes = await table.toBytes()
-    await this.#call(() => store.keep(content, bytes))
-    const head = { columns: table.columns, rows: table.size, bytes: bytes.byteLength }
-    const changed = await this.#change({ name, rows: { head, content, table } }, call)
-    // What it leaves is found at the next change.
-    void store
-      .removeUnused(clock())
-      .catch((err: unknown) => logger.warn({ err }, 'Old rows of tables were not removed'))
-    return { ...changed, warnings }
+  async #store(name: string, { table, warnings }: ReadTable, call: TableCall): Promise<ChangedTable> {
+    const rows = await this.#call(() => this.#options.tables.keep(this.#options.newId(), table))
+    return { ...(await this.#change({ name, rows }, call)), warnings }
   }
 
   async #change(change: Omit<TableChangeOf, 'operation'>, { ifMatch, origin, toAuditEntry }: TableCall) {
@@ -164,14 +154,6 @@ export class TableService {
 }
 
 type TableChangeOf = Parameters<EndpointService['changeTables']>[0][number]
-type Read = Readonly<{ table: CompactTable; warnings: readonly TableFault[] }>
-
-/** Fails with TABLE_INVALID. */
-function tableOf(reading: TableReading): Read {
-  if (reading.ok) return reading
-  const count = reading.faults.length === 1 ? 'one fault' : `${reading.faults.length} faults`
-  throw new Failure('TABLE_INVALID', `The table has ${count}; nothing was stored.`, { details: [...reading.faults] })
-}
 
 async function withRows(table: Table, rows: readonly Readonly<Record<string, string>>[]): Promise<TableReading> {
   const { columns, size, bytes } = table
