@@ -3,7 +3,6 @@
 import { createOfflineServices } from '../app/offline.ts'
 import type { Json } from '../core/json.ts'
 import { isError } from '../core/lint.ts'
-import type { TableSet } from '../core/tables/table-set.ts'
 import { checkFiles } from '../endpoints/check-files.ts'
 import { CommandFault, counted, jsonText, requireSettings, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
@@ -17,7 +16,7 @@ import {
   type ProjectTarget,
   readProject,
 } from './project/project-file.ts'
-import { lintProjectUse, readTables, toTableSet } from './project/project-tables.ts'
+import { lintProjectUse, type ReadTables, readTables } from './project/project-tables.ts'
 
 type LintFormat = Given<'lint'>['format']
 
@@ -46,11 +45,11 @@ async function lint({ files: given, target, ...options }: Given<'lint'>, termina
   // Nothing is known of the documents of a project that cannot be read.
   if (file !== undefined && project === undefined) return createReport(0, faults)
   const documents = readAll(given, project)
-  const { tables, lints: inTables } = await readTables(project)
+  const tables = await readTables(project)
   const found = new Map<string, { lint: LocatedLint; targets: string[] }>()
   const targets = targetsFor(documents, project, target)
   for (const one of targets) {
-    for (const lint of await lintFor(documents, { project, tables: toTableSet(tables) }, one, terminal)) {
+    for (const lint of await lintFor(documents, { project, tables }, one, terminal)) {
       const { file, line, column, path, message } = lint
       const key = JSON.stringify([file, line, column, path, message])
       const entry = found.get(key) ?? { lint, targets: [] }
@@ -61,7 +60,7 @@ async function lint({ files: given, target, ...options }: Given<'lint'>, termina
   const lints = [...found.values()].map(
     ({ lint, targets: own }): FoundLint => (own.length === targets.length ? lint : { ...lint, targets: own }),
   )
-  return createReport(documents.length, [...faults, ...inTables, ...inOrder(lints, documents)])
+  return createReport(documents.length, [...faults, ...tables.lints, ...inOrder(lints, documents)])
 }
 
 function readAll(given: readonly string[], project: Project | undefined): readonly FileDocument[] {
@@ -86,7 +85,7 @@ function targetsFor(
 
 async function lintFor(
   documents: readonly FileDocument[],
-  { project, tables }: Readonly<{ project: Project | undefined; tables: TableSet }>,
+  { project, tables }: Readonly<{ project: Project | undefined; tables: ReadTables }>,
   target: ProjectTarget | undefined,
   terminal: Terminal,
 ): Promise<readonly LocatedLint[]> {

@@ -1,6 +1,6 @@
 /** What must change at a service so that it has the documents of a project. */
 
-import type { JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { withoutStamps } from '../../core/stored-document.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
 import { diffDocuments, type LocatedChange } from '../../document/diff/document-diff.ts'
@@ -48,8 +48,8 @@ export type PlannedOperation = Readonly<{
   table?: PlannedTable
 }>
 
-/** `digest`: of the file. A deletion has the counts alone. */
-export type PlannedTable = TableDiff & Partial<Readonly<{ mediaType: string; text: string; digest: string }>>
+/** `digest`: of the file; `content`: as a batch has it. A deletion has the counts alone. */
+export type PlannedTable = TableDiff & Partial<Readonly<{ content: Json; digest: string }>>
 
 export type DeploymentPlan = Readonly<{
   operations: readonly PlannedOperation[]
@@ -134,8 +134,9 @@ const identify = (stored: JsonObject): Readonly<{ id: string; ifMatch: string }>
 
 /** The batch that makes the plan, as sent. */
 export const toBatch = ({ operations }: DeploymentPlan): readonly JsonObject[] =>
-  operations.map(({ op, id, ifMatch, document }) => ({
-    op,
+  operations.map(({ op, name, id, ifMatch, document, table }) => ({
+    ...(table === undefined ? { op } : { op: op === 'delete' ? 'deleteTable' : 'putTable', table: name }),
+    ...(table?.content === undefined ? {} : { content: table.content }),
     ...(id === undefined ? {} : { id }),
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(document === undefined ? {} : { document }),

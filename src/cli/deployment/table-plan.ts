@@ -64,20 +64,18 @@ type PlanInput = Readonly<{
 }> &
   Pick<PlanOptions, 'labels' | 'prune'>
 
-/** Adds the tables to the plan; a project without any does not ask for them. Tables have no labels: those that only endpoints of the project read are the project's. */
+/**
+ * Adds the tables to the plan; a project without any does not ask for them. Tables have no labels: those that only endpoints of
+ * the project read are the project's.
+ */
 export async function planTables(
   plan: DeploymentPlan,
   client: ManagementClient,
   { tables, documents, stored, labels, prune }: PlanInput,
 ): Promise<DeploymentPlan> {
-  const [own, others] = [true, false].map(
-    (isOwn) =>
-      new Set(
-        stored
-          .filter((one) => (Object.keys(labels).length > 0 && hasLabels(one, labels)) === isOwn)
-          .flatMap(readsTables),
-      ),
-  ) as [Set<string>, Set<string>]
+  const isOwn = (one: JsonObject): boolean => Object.keys(labels).length > 0 && hasLabels(one, labels)
+  const own = new Set(stored.filter(isOwn).flatMap(readsTables))
+  const others = new Set(stored.filter((one) => !isOwn(one)).flatMap(readsTables))
   if (tables.length + own.size === 0) return plan
   const served = await listServiceTables(client)
   const written: PlannedOperation[] = []
@@ -85,7 +83,8 @@ export async function planTables(
     const { name, file, content, format } = one
     const current = served.find((table) => table.name === name)
     const about = { name, file, changes: [] }
-    const body = { mediaType: format.mediaType, text: content.toString(), digest: sha256(content) }
+    const text = content.toString().replace(/^\ufeff/, '')
+    const body = { content: format === TABLE_FORMATS.csv ? text : JSON.parse(text), digest: sha256(content) }
     if (current === undefined) {
       const { size: added } = one.table
       written.push({ op: 'create', ...about, table: { ...body, added, removed: 0, changed: 0, rows: [] } })

@@ -1,7 +1,7 @@
 /** The tables of a project: the files of its folder `tables`, each with the name of its table. */
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import { isError } from '../../core/lint.ts'
+import { isError, type Lint } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import { TABLE_NAME_PATTERN } from '../../core/tables/table.ts'
 import { type ActiveTable, findUseFault, shapesOf, type TableSet, type TableUse } from '../../core/tables/table-set.ts'
@@ -24,12 +24,17 @@ export type ProjectTable = ActiveTable &
     table: CompactTable
   }>
 
-/** `tables`: those without faults. */
-type ReadTables = Readonly<{ tables: readonly ProjectTable[]; lints: readonly LocatedLint[] }>
+/** `tables`: those without faults. `names`: of all files. */
+export type ReadTables = Readonly<{
+  tables: readonly ProjectTable[]
+  names: ReadonlySet<string>
+  lints: readonly LocatedLint[]
+}>
 
 /** In the order of the files. Throws CommandFault for a file that cannot be read. */
 export async function readTables(project: Project | undefined): Promise<ReadTables> {
   const tables: ProjectTable[] = []
+  const names = new Set<string>()
   const lints: LocatedLint[] = []
   const folder = join(project?.folder ?? '', TABLES_FOLDER)
   for (const entry of project === undefined ? [] : globSync('*.{csv,json}', { cwd: folder }).sort()) {
@@ -44,6 +49,7 @@ export async function readTables(project: Project | undefined): Promise<ReadTabl
     const format = Object.values(TABLE_FORMATS).findLast(({ fileEnding }) => entry.endsWith(fileEnding))
     if (format === undefined) continue
     const name = basename(entry, format.fileEnding)
+    names.add(name)
     const twin = tables.find((one) => one.name === name)
     if (twin !== undefined) add(`${twin.file} is the table "${name}" too; remove one of both.`)
     if (!new RegExp(TABLE_NAME_PATTERN).test(name)) {
@@ -55,7 +61,8 @@ export async function readTables(project: Project | undefined): Promise<ReadTabl
     for (const { message, path: place } of reading.ok ? reading.warnings : []) add(message, 'warning', place)
     if (reading.ok) tables.push({ name, version: 0, table: reading.table, path, file, format, content })
   }
-  return { tables, lints }
+  const order = (one: LocatedLint, other: LocatedLint) => (one.file === other.file ? one.line - other.line : 0)
+  return { tables, names, lints: lints.toSorted(order) }
 }
 
 /** Throws CommandFault with every fault of the files. */
@@ -70,13 +77,16 @@ export const toTableSet = (tables: readonly ProjectTable[]): TableSet =>
   new Map(tables.map(({ name, version, table }) => [name, { name, version, table }]))
 
 /** What a document reads that the files have not. A table without a file may be at the target, where others store it. */
-export function lintProjectUse(use: TableUse, tables: TableSet): Pick<LocatedLint, 'path' | 'message' | 'severity'>[] {
-  if (!tables.has(use.table)) {
-    const near = nearest(use.table, [...tables.keys()])
+export function lintProjectUse(use: TableUse, { tables, names }: ReadTables): readonly Lint[] {
+  const shapes = shapesOf(toTableSet(tables))
+  if (!shapes.has(use.table)) {
+    // The faults of the file are reported.
+    if (names.has(use.table)) return []
+    const near = nearest(use.table, [...names])
     const hint = near === undefined ? '' : `; "${near}" is close to it`
     const message = `The project has no file ${TABLES_FOLDER}/${use.table}.csv, so the service must have this table${hint}.`
     return [{ path: use.path, message, severity: 'warning' }]
   }
-  const message = findUseFault(use, shapesOf(tables))
+  const message = findUseFault(use, shapes)
   return message === undefined ? [] : [{ path: use.path, message, severity: 'error' }]
 }
