@@ -3,12 +3,33 @@ import { Readable } from 'node:stream'
 import type { Static } from 'typebox'
 import { Failure } from '../core/failure.ts'
 import { collectInto, type Lint, toFaults } from '../core/lint.ts'
-import { anything, described, enumSchema, list, named, object, record, text, time, whole } from '../core/schema.ts'
+import {
+  anything,
+  described,
+  either,
+  enumSchema,
+  extend,
+  flag,
+  list,
+  named,
+  object,
+  pageLimit,
+  record,
+  text,
+  time,
+  whole,
+} from '../core/schema.ts'
 import { TABLE_NAME_PATTERN } from '../core/tables/table.ts'
 import { checkSchema } from '../document/checks/check-field.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import { tableEtag } from '../endpoints/table-changes.ts'
-import { type ChangedTable, rowObject, type TableCall, type TableRows } from '../endpoints/table-service.ts'
+import {
+  type ChangedTable,
+  type RowsChange,
+  rowObject,
+  type TableCall,
+  type TableRows,
+} from '../endpoints/table-service.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-formats.ts'
 import { sendJson, sendUnchanged, setWarnings } from './answers.ts'
@@ -32,7 +53,10 @@ const TableChanged = named(
 )
 
 const row = record(text)
-const Rows = object({ rows: list(row) })
+const Rows = object(
+  { rows: described(list(row), 'Of a row that is there, columns that are not named keep their values.') },
+  { remove: described(list(text), 'Keys of rows to remove.') },
+)
 const RowChange = object(
   { kind: enumSchema(['added', 'removed', 'changed']), key: text },
   { from: described(row, 'The row before.'), to: described(row, 'The row afterwards.') },
@@ -56,10 +80,23 @@ const Translation = named('Translation', {
   row: described(row, 'By the names of the columns.'),
 })
 
+export const TablePage = named(
+  'TablePage',
+  {
+    version: whole,
+    columns: list(text),
+    total: described(whole, 'Rows of the table.'),
+    matches: described(whole, 'Rows of the table that have the text.'),
+    rows: described(list(list(text)), 'Cells in the order of the columns.'),
+  },
+  { next: described(whole, 'The `from` of the next page; absent on the last one.') },
+)
+
 const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
 const content = Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}]))
 const rowsOf = { 200: { description: 'The rows, in the format that `Accept` asks for.', content } } as const
-const stored = answer('It is stored and active.', TableChanged)
+const stored = answer('It is stored and active; of a dry run, what it would change.', either([TableChanged, TableDiff]))
+const dryRun = { dryRun: described(flag, 'Stores nothing, and says what would change.') }
 const findsNoTable = ['TABLE_UNKNOWN'] as const
 const findsNoVersion = [...findsNoTable, 'VERSION_UNKNOWN'] as const
 const refusesTable = ['TABLE_INVALID', 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'] as const
@@ -78,6 +115,7 @@ export const tableRoutes = [
     path: '/tables/:name',
     role: 'author',
     summary: 'Stores a table, in place of the one with this name: CSV, JSON rows or a FHIR ConceptMap.',
+    query: dryRun,
     headers: IfMatch,
     body: { required: true, content },
     takesMessage: true,
@@ -88,6 +126,7 @@ export const tableRoutes = [
       const name = checkName(call.params.name)
       const bytes = call.request.body as Uint8Array | undefined
       const reading = await formatOfBody(call).read(bytes ?? new Uint8Array())
+      if (call.query.dryRun) return tables.comparePut(name, reading)
       const made = await tables.put(name, reading, toTableCall(call))
       if (made.isNew) call.reply.header('location', `/tables/${name}`)
       return sendJson(call.reply, made.isNew ? 201 : 200, changed(call, made))
@@ -113,16 +152,41 @@ export const tableRoutes = [
     handle: async (call, { tables }) => changed(call, await tables.remove(call.params.name, toTableCall(call))),
   }),
   route({
+    method: 'GET',
+    path: '/tables/:name/rows',
+    role: 'viewer',
+    summary: 'A page of the rows of a table, or of those that have a text.',
+    query: {
+      search: described(text, 'A part of any cell, in whatever case.'),
+      from: extend(described(whole, 'Index of the first row of the page, by default 0.'), { minimum: 0 }),
+      limit: pageLimit(1_000, 100, 'Rows of a page.'),
+    },
+    answers: { 200: answer('The rows.', TablePage) },
+    fails: findsNoTable,
+    handle: async (call, { tables }) => {
+      const { search = '', from = 0, limit = 100 } = call.query
+      const page = await tables.find(call.params.name, { search, from, limit }, () => call.reply.raw.destroyed)
+      if (page === undefined) return call.reply.hijack()
+      call.reply.header('etag', tableEtag(page.version, TABLE_FORMATS.json))
+      return page
+    },
+  }),
+  route({
     method: 'POST',
     path: '/tables/:name/rows',
     role: 'author',
-    summary: 'Adds rows to a table; a row whose key is there already is replaced.',
+    summary: 'Adds, replaces and removes rows of a table by their keys.',
+    query: dryRun,
     headers: IfMatch,
     body: body(Rows),
     answers: { 200: stored },
     fails: [...findsNoTable, ...refusesTable],
-    handle: async (call, { tables }) =>
-      changed(call, await tables.addRows(call.params.name, readRows(call), toTableCall(call))),
+    handle: async (call, { tables }) => {
+      const { name } = call.params
+      const change = readRows(call)
+      if (call.query.dryRun) return tables.compareRows(name, change)
+      return changed(call, await tables.changeRows(name, change, toTableCall(call)))
+    },
   }),
   route({
     method: 'GET',
@@ -161,7 +225,7 @@ export const tableRoutes = [
     summary: 'Makes the rows of an earlier version the table again, as a new version.',
     headers: IfMatch,
     body: optionalBody(anything),
-    answers: { 200: stored },
+    answers: { 200: answer('It is stored and active.', TableChanged) },
     fails: [...findsNoVersion, 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'],
     handle: async (call, { tables }) => {
       const { name, version } = call.params
@@ -187,14 +251,14 @@ export const tableRoutes = [
 ]
 
 /** Fails with TABLE_INVALID. */
-function readRows(call: Call): readonly Readonly<Record<string, string>>[] {
+function readRows(call: Call): RowsChange {
   const raw = call.json()
   const lints: Lint[] = []
   checkSchema(Rows, raw, collectInto(lints))
   if (lints.length > 0) {
     throw new Failure('TABLE_INVALID', 'The rows have faults; nothing was stored.', { details: toFaults(lints) })
   }
-  return (raw as unknown as Static<typeof Rows>).rows
+  return raw as unknown as Static<typeof Rows>
 }
 
 const toTableCall = (call: Call): TableCall => ({
