@@ -34,7 +34,7 @@ import { parseMediaType } from '../formats/media-type.ts'
 import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-formats.ts'
 import { sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
-import { createOrigin } from './origin.ts'
+import { ChangeOrigin, createOrigin } from './origin.ts'
 import { answer, body, IfMatch, optionalBody, route } from './route.ts'
 
 export const TableSummary = named('TableSummary', {
@@ -46,7 +46,7 @@ export const TableSummary = named('TableSummary', {
   updatedAt: time,
 })
 
-const TableChanged = named(
+export const TableChanged = named(
   'TableChanged',
   { name: text, version: whole },
   { columns: list(text), rows: whole, bytes: whole },
@@ -70,7 +70,7 @@ export const TableDiff = named('TableDiff', {
 
 export const TableVersion = named(
   'TableVersion',
-  { version: whole, at: time, method: text, origin: anything },
+  { version: whole, at: time, method: text, origin: ChangeOrigin },
   { restored: whole, columns: list(text), rows: whole, bytes: whole },
 )
 

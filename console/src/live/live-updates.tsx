@@ -9,12 +9,13 @@ export type LiveType = 'messages' | 'failures' | 'replay' | 'deliveries' | 'endp
 
 /** The answers that each event concerns. */
 const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
-  messages: [queryParts.counts, queryParts.messages, queryParts.endpointLists],
+  messages: [queryParts.counts, queryParts.messages, queryParts.endpointLists, queryParts.tableLists],
   failures: [queryParts.groups],
   // A replay that succeeds takes its message out of the group of its failure.
   replay: [queryParts.replays, queryParts.groups],
   deliveries: [queryParts.deliveries],
-  endpoints: [queryParts.endpoints],
+  // Changes of tables are theirs too.
+  endpoints: [queryParts.endpoints, queryParts.tables],
   status: [queryParts.health],
   reset: [],
 }
