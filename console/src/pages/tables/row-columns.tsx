@@ -1,6 +1,6 @@
 /** The columns of the grid: those of the table, each cell to be changed in place, and the choice of rows. */
 import { useMutation } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { compareRows, type RowsChange, type ShownRow } from '../../api/table-calls.ts'
 import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
@@ -71,9 +71,12 @@ type CellProps = Readonly<{ value: string; label: string; isKey: boolean; onSave
 /** What is typed stays until Enter stores it or Esc discards it. */
 function Cell({ value, label, isKey, onSave }: CellProps) {
   const [text, setText] = useState<string>()
-  const { mutate, isPending, error, reset } = useMutation({ mutationFn: onSave, onSuccess: () => setText(undefined) })
+  /** After a change the cell has the focus again. */
+  const isBack = useRef(false)
+  const { mutate, isPending, error, reset } = useMutation({ mutationFn: onSave, onSuccess: () => end() })
   const end = () => {
     reset()
+    isBack.current = true
     setText(undefined)
   }
   if (text === undefined) {
@@ -82,6 +85,10 @@ function Cell({ value, label, isKey, onSave }: CellProps) {
         type="button"
         className="table-cell"
         title={`Change ${label}`}
+        ref={(button) => {
+          if (isBack.current) button?.focus()
+          isBack.current = false
+        }}
         onClick={() => setText(value)}
         {...(isKey && { 'data-row': true })}
       >
