@@ -48,6 +48,7 @@ import { answer, body, findsNoEndpoint, IfMatch, optionalBody, route } from './r
 import { Schedule } from './schedule.ts'
 import { sendList } from './send-list.ts'
 import type { Api } from './services.ts'
+import { refusesTable } from './tables.ts'
 
 const IfNoneMatch = { 'If-None-Match': text }
 /** Of a change of an endpoint whose tests must pass (`TESTS_ON_CHANGE=require`). */
@@ -204,11 +205,11 @@ export const OperationResult = named(
     operation: described(whole, 'The index of the operation in the batch.'),
     op,
     name: text,
-    version: described(whole, 'Of the endpoint after the change.'),
+    version: described(whole, 'Of the endpoint or table after the change.'),
     warnings: list(Fault),
   },
   {
-    id: described(id, 'Not there for what a dry run would create.'),
+    id: described(id, 'Of the endpoint; not there for what a dry run would create.'),
     etag: described(text, 'Of the stored document; not there after a deletion, and in a dry run.'),
     ifMatch: described(
       text,
@@ -314,7 +315,8 @@ export const endpointRoutes = [
     method: 'POST',
     path: '/endpoints/batch',
     role: 'author',
-    summary: 'Makes up to 1,000 changes, checked against what is stored afterwards: all of them, or none.',
+    summary:
+      'Makes up to 1,000 changes of endpoints and tables, checked against what is stored afterwards: all of them, or none.',
     headers: Override,
     body: body(Batch),
     bodyLimit: { setting: 'BATCH_LIMIT', bytes: ({ batchLimitBytes }) => batchLimitBytes },
@@ -324,7 +326,7 @@ export const endpointRoutes = [
         object({ results: list(OperationResult), dryRun: flag }),
       ),
     },
-    fails: ['BATCH_INVALID', ...findsNoEndpoint, ...refusesDocument, 'PRECONDITION_FAILED'],
+    fails: ['BATCH_INVALID', ...findsNoEndpoint, ...refusesDocument, 'TABLE_UNKNOWN', ...refusesTable],
     // The entries of a batch are in its transaction; a dry run stores nothing, and its entry is that of the call.
     handle: async (call, { endpoints }) => endpoints.batch(call.text(), createOrigin(call), call.toChangeEntry),
   }),

@@ -138,6 +138,8 @@ export const Message = named(
       list(object({ id, request: text }, { item: described(whole, 'The index of its item, in a forEach.') })),
       'The requests that were stored to be delivered.',
     ),
+    tables: described(record(whole), 'The versions of the tables that it read, by name.'),
+    missed: described(list(object({ table: text, column: text, code: text })), 'Codes that tables had nothing for.'),
     group: described(text, 'Key of its group of failures, of a message that did not end done.'),
   },
 )

@@ -16,6 +16,7 @@ import type { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import type { MediatorStatus } from '../openhim/core-port.ts'
 import type { MessageCaptures } from '../records/message-log/captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
+import type { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import type { LiveOpenApi } from '../try/openapi/live-openapi.ts'
 import type { DraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
@@ -45,6 +46,7 @@ export type Api = EndpointAids &
     /** The counts of the messages of one endpoint. */
     reportOne: (endpointId: string) => Promise<JsonObject>
     tables: TableService
+    unmapped: UnmappedCodes
     tablesMaxBytes: number
     batchLimitBytes: number
     parserLimitBytes: number

@@ -10,6 +10,7 @@ import {
   enumSchema,
   extend,
   flag,
+  id,
   list,
   named,
   object,
@@ -19,23 +20,17 @@ import {
   time,
   whole,
 } from '../core/schema.ts'
-import { TABLE_NAME_PATTERN } from '../core/tables/table.ts'
+import { rowObject, TABLE_NAME_PATTERN } from '../core/tables/table.ts'
 import { checkSchema } from '../document/checks/check-field.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import { tableEtag } from '../endpoints/table-changes.ts'
-import {
-  type ChangedTable,
-  type RowsChange,
-  rowObject,
-  type TableCall,
-  type TableRows,
-} from '../endpoints/table-service.ts'
+import type { ChangedTable, RowsChange, TableCall, TableRows } from '../endpoints/table-service.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-formats.ts'
 import { sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { ChangeOrigin, createOrigin } from './origin.ts'
-import { answer, body, IfMatch, optionalBody, route } from './route.ts'
+import { answer, body, checkedBody, IfMatch, optionalBody, route } from './route.ts'
 
 export const TableSummary = named('TableSummary', {
   name: text,
@@ -44,12 +39,16 @@ export const TableSummary = named('TableSummary', {
   rows: whole,
   bytes: described(whole, 'Of memory, about.'),
   updatedAt: time,
+  unmapped: described(whole, 'Codes that messages missed, and that it still has nothing for.'),
 })
 
-export const TableChanged = named(
-  'TableChanged',
-  { name: text, version: whole },
-  { columns: list(text), rows: whole, bytes: whole },
+const changes = { name: text, version: whole }
+const changedRows = { columns: list(text), rows: whole, bytes: whole }
+export const TableChanged = named('TableChanged', changes, changedRows)
+export const RowsAdded = named(
+  'TableRowsAdded',
+  { ...changes, missed: described(whole, 'How often messages missed these codes, of those that are listed.') },
+  changedRows,
 )
 
 const row = record(text)
@@ -74,6 +73,30 @@ export const TableVersion = named(
   { restored: whole, columns: list(text), rows: whole, bytes: whole },
 )
 
+export const UnmappedCodes = named('UnmappedCodes', {
+  codes: described(
+    list(
+      object({
+        code: text,
+        column: described(text, 'That had nothing for the code.'),
+        count: whole,
+        firstAt: time,
+        lastAt: time,
+        filled: described(flag, 'The table has something for it by now, and its messages were not replayed yet.'),
+        endpoints: list(object({ id: text, name: text, count: whole })),
+        messages: described(list(id), 'The newest first, at most 20.'),
+      }),
+    ),
+    'Those that were missed most often, first.',
+  ),
+  codesInAll: whole,
+  uncounted: described(whole, 'Misses of further codes: 10,000 are kept.'),
+})
+
+const DEFAULT_UNMAPPED = 100
+const MAX_UNMAPPED = 1_000
+const SomeCodes = object({}, { codes: list(text) })
+
 const Translation = named('Translation', {
   code: text,
   version: whole,
@@ -95,11 +118,12 @@ export const TablePage = named(
 const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
 const content = Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}]))
 const rowsOf = { 200: { description: 'The rows, in the format that `Accept` asks for.', content } } as const
-const stored = answer('It is stored and active; of a dry run, what it would change.', either([TableChanged, TableDiff]))
+const STORED = 'The table is stored and active; of a dry run, what it would change.'
+const stored = answer(STORED, either([TableChanged, TableDiff]))
 const dryRun = { dryRun: described(flag, 'Stores nothing, and says what would change.') }
 const findsNoTable = ['TABLE_UNKNOWN'] as const
 const findsNoVersion = [...findsNoTable, 'VERSION_UNKNOWN'] as const
-const refusesTable = ['TABLE_INVALID', 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'] as const
+export const refusesTable = ['TABLE_INVALID', 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'] as const
 
 export const tableRoutes = [
   route({
@@ -108,7 +132,10 @@ export const tableRoutes = [
     role: 'viewer',
     summary: 'All tables, by name, without their rows.',
     answers: { 200: answer('The tables.', list(TableSummary)) },
-    handle: async (_call, { tables }) => (await tables.list()).map(({ content: _, ...summary }) => summary),
+    handle: async (_call, { tables, unmapped }) => {
+      const counts = await unmapped.counts()
+      return (await tables.list()).map(({ content: _, ...one }) => ({ ...one, unmapped: counts.get(one.name) ?? 0 }))
+    },
   }),
   route({
     method: 'PUT',
@@ -149,7 +176,11 @@ export const tableRoutes = [
     headers: IfMatch,
     answers: { 200: answer('It is deleted.', TableChanged) },
     fails: [...findsNoTable, 'TABLE_IN_USE', 'PRECONDITION_FAILED'],
-    handle: async (call, { tables }) => changed(call, await tables.remove(call.params.name, toTableCall(call))),
+    handle: async (call, { tables, unmapped }) => {
+      const made = changed(call, await tables.remove(call.params.name, toTableCall(call)))
+      await unmapped.remove(made.name, undefined)
+      return made
+    },
   }),
   route({
     method: 'GET',
@@ -179,13 +210,44 @@ export const tableRoutes = [
     query: dryRun,
     headers: IfMatch,
     body: body(Rows),
-    answers: { 200: stored },
+    answers: { 200: answer(STORED, either([RowsAdded, TableDiff])) },
     fails: [...findsNoTable, ...refusesTable],
-    handle: async (call, { tables }) => {
+    handle: async (call, { tables, unmapped }) => {
       const { name } = call.params
       const change = readRows(call)
       if (call.query.dryRun) return tables.compareRows(name, change)
-      return changed(call, await tables.changeRows(name, change, toTableCall(call)))
+      const made = changed(call, await tables.changeRows(name, change, toTableCall(call)))
+      const [key = ''] = made.columns ?? []
+      const codes = change.rows.flatMap((row) => row[key] ?? [])
+      return { ...made, missed: await unmapped.missesOf(made.name, codes) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/tables/:name/unmapped',
+    role: 'viewer',
+    summary: 'The codes that messages missed in a table.',
+    query: { limit: pageLimit(MAX_UNMAPPED, DEFAULT_UNMAPPED, 'Codes in the answer') },
+    answers: { 200: answer('The codes of all instances.', UnmappedCodes) },
+    fails: findsNoTable,
+    handle: async ({ params, query }, { tables, unmapped }) =>
+      unmapped.list(tables.get(params.name).name, query.limit ?? DEFAULT_UNMAPPED),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/tables/:name/unmapped',
+    role: 'author',
+    summary: 'Takes codes from the list of those that messages missed; without `codes`, all.',
+    body: { ...checkedBody(SomeCodes, { code: 'TABLE_INVALID', mayBeEmpty: true }), required: false },
+    answers: { 200: answer('They are no longer listed.', object({ message: text })) },
+    fails: [...findsNoTable, 'TABLE_INVALID'],
+    handle: async (call, { tables, unmapped }) => {
+      const { name } = tables.get(call.params.name)
+      const { codes } = (call.body ?? {}) as Readonly<{ codes?: readonly string[] }>
+      await unmapped.remove(name, codes)
+      const what = codes === undefined ? 'all unmapped codes' : `unmapped codes: ${codes.join(', ')}`
+      call.noteEffects({ target: name, note: what })
+      return { message: `The table '${name}' lists ${codes === undefined ? 'no code' : 'these codes no longer'}` }
     },
   }),
   route({

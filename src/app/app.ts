@@ -17,6 +17,7 @@ import { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import { drain } from '../inbound/shutdown.ts'
 import { createMessageCaptures } from '../records/message-log/captures.ts'
 import { createMessageRecords } from '../records/replay/message-records.ts'
+import { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
 import type { Settings } from '../settings/settings.ts'
 import { ActiveTables } from '../tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
@@ -179,8 +180,18 @@ async function openParts(context: Context) {
   })
   const managementAuth = openManagementAuth({ settings, store, clock, newId, logger, workerSlot })
   const caughtUp = workerCluster?.flushRecords ?? recorder.caughtUp
+  const unmapped = new UnmappedCodes({
+    store: store.unmapped,
+    tables,
+    findName: (id) => registry.get(id)?.document.name,
+    caughtUp: async () => {
+      await caughtUp()
+      await (workerCluster?.flushCounts ?? observers.writeCounts)()
+    },
+  })
   const records = createMessageRecords({
     store,
+    unmapped,
     registry,
     intake,
     settings,
@@ -236,6 +247,7 @@ async function openParts(context: Context) {
     captures,
     deliveries,
     tables: tableService,
+    unmapped,
     schedules,
     health,
     isStopping: () => running.isStopping,
@@ -312,7 +324,7 @@ class Service {
       catchUp: endpointService.catchUp,
       reloadCaptures: observers.captures.reload,
       flushRecords: observers.recorder.caughtUp,
-      flushCounts: observers.stats.write,
+      flushCounts: observers.writeCounts,
       messageCounts: watching.ownCounts,
       drift: watching.ownDrift,
       ...health.own,

@@ -1,6 +1,7 @@
 /** What observes completed messages: metrics, statistics, the message log, traces. */
 
 import type { Logger } from '../core/ports/logger-port.ts'
+import type { MessageRecord } from '../core/records/message-record.ts'
 import type { Clock } from '../core/run.ts'
 import type { TraceContext } from '../core/tracing/trace.ts'
 import type { WorkerSlot } from '../core/worker-processes.ts'
@@ -14,6 +15,7 @@ import { createActiveCaptures } from '../records/message-log/captures.ts'
 import { createRecorder } from '../records/message-log/recorder.ts'
 import { startRetention } from '../records/message-log/retention.ts'
 import { createStats } from '../records/statistics/stats.ts'
+import { MissCounts } from '../records/statistics/unmapped-codes.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
 
@@ -42,6 +44,7 @@ export async function openObservers(options: ObserversOptions) {
   const tracing = await openTracing(settings, version, logger)
   const stats = createStats({ store: store.stats, instance: newId(), clock, logger })
   const drift = openDrift(options)
+  const misses = new MissCounts(store.unmapped, logger)
   // Two workers that remove the oldest records at once would remove too many.
   const retention =
     workerSlot.slot > 0
@@ -57,7 +60,8 @@ export async function openObservers(options: ObserversOptions) {
   // Each worker writes about as much as this one.
   const onWritten = (bytes: number) => retention?.grew(bytes * workerSlot.workers)
   const captures = createActiveCaptures({ store: store.captures, clock, logger })
-  const recorder = createRecorder({ store: store.messages, settings, captures, logger, onWritten })
+  const onMissed = (record: MessageRecord) => misses.count(record)
+  const recorder = createRecorder({ store: store.messages, settings, captures, logger, onMissed, onWritten })
   return {
     /** Quick, and never throws. */
     observe: (completed: CompletedMessage): void => {
@@ -69,6 +73,9 @@ export async function openObservers(options: ObserversOptions) {
     },
     messageMetrics,
     stats,
+    misses,
+    /** Stores the counts of messages and of missed codes. */
+    writeCounts: async () => void (await Promise.all([stats.write(), misses.write()])),
     drift,
     recorder,
     captures,
@@ -79,7 +86,7 @@ export async function openObservers(options: ObserversOptions) {
       await tracing?.close()
       await Promise.all([
         stats.close(),
-        recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())),
+        recorder.close(Math.max(RECORDS_MS, stopBy - performance.now())).then(() => misses.close()),
         retention?.stop(),
       ])
     },

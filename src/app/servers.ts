@@ -39,6 +39,7 @@ import { createHttpClient } from '../outbound/http/http-client.ts'
 import { answerFailure } from '../pipeline/reply.ts'
 import type { MessageCaptures } from '../records/message-log/captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
+import type { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
 import { messageOrigin } from '../settings/message-origin.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
@@ -88,6 +89,7 @@ type ServersOptions = Readonly<{
   captures: MessageCaptures
   deliveries: DeliveryService
   tables: TableService
+  unmapped: UnmappedCodes
   schedules: ScheduleRunner
   health: ServiceHealth
   isStopping(): boolean
@@ -145,8 +147,18 @@ type Ports = Readonly<{ messagePort: () => number; adminPort: () => number }>
 /** What the routes of a port call. Both ports serve the same documents. */
 function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { messagePort }: Ports): (port: Port) => Api {
   const { settings, version, dryRuns, storedTests, runTests, makeRecordedTest, records, captures, schedules } = options
-  const { deliveries, tables, endpointService, health, managementAuth, watching, consoleFolder, clock, logger } =
-    options
+  const {
+    deliveries,
+    tables,
+    unmapped,
+    endpointService,
+    health,
+    managementAuth,
+    watching,
+    consoleFolder,
+    clock,
+    logger,
+  } = options
   const describe = () => JSON.stringify(describeApi(describeDocument(), version))
   let description: string | undefined
   const shared = {
@@ -155,6 +167,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     listSummaries: watching.listSummaries,
     reportOne: health.report,
     tables,
+    unmapped,
     tablesMaxBytes: settings.tablesMaxBytes,
     batchLimitBytes: settings.batchLimitBytes,
     parserLimitBytes: settings.parserLimitBytes,

@@ -1,20 +1,27 @@
 /** The request of a batch, read operation by operation with pauses for messages, and the answer to it. */
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../core/failure.ts'
+import { isObject } from '../core/json.ts'
 import { collectInto, isWarning, type Lint, toFaults } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import { type BatchOperation, checkBatch, checkOperation, MAX_OPERATIONS } from '../document/checks/batch-operation.ts'
 import { divideElements } from '../formats/json-elements.ts'
 import { MAX_DEPTH } from '../formats/json-read.ts'
+import type { TableContent } from '../tables/active-tables.ts'
+import type { CompactTable } from '../tables/compact-table.ts'
+import { TABLE_FORMATS } from '../tables/table-formats.ts'
+import type { TableReading } from '../tables/table-reading.ts'
 import type { Checked, EndpointChange, Faults } from './endpoint-writer.ts'
 import * as failures from './management-failures.ts'
 import { parseDocument, unreadable } from './parse-document.ts'
 import { computeEtag } from './precondition.ts'
+import { type CheckedTable, type ReadTable, type TableChange, tableEtag } from './table-changes.ts'
 
-type BatchChange = Readonly<{
+/** An operation of a batch. */
+type BatchChange<Operation = BatchOperation> = Readonly<{
   /** Its index in the batch. */
   index: number
-  operation: BatchOperation
+  operation: Operation
   /** Names that occur twice in one object of its document. */
   repeated: readonly Lint[]
 }>
@@ -93,24 +100,81 @@ function readOperation(
   }
 }
 
-/** Two changes of one endpoint would depend on their order. */
+/** Two changes of one endpoint or table would depend on their order. */
 function findRepeatedIds(operations: readonly BatchChange[]): readonly failures.OperationFault[] {
   const first = new Map<string, number>()
   return operations.flatMap(({ index, operation }): failures.OperationFault[] => {
     if (operation.op === 'create') return []
-    const before = first.get(operation.id)
+    const [name, kind, part] =
+      'table' in operation ? [operation.table, 'table', 'table'] : [operation.id, 'endpoint', 'id']
+    const before = first.get(`${kind} ${name}`)
     if (before === undefined) {
-      first.set(operation.id, index)
+      first.set(`${kind} ${name}`, index)
       return []
     }
-    const message = `Operation ${before} changes the endpoint ${operation.id} already; join the two.`
-    return [{ operation: index, code: 'BATCH_INVALID', path: `operations[${index}].id`, message }]
+    const message = `Operation ${before} changes the ${kind} ${name} already; join the two.`
+    return [{ operation: index, code: 'BATCH_INVALID', path: `operations[${index}].${part}`, message }]
   })
+}
+
+type TableOperation = Extract<BatchOperation, { table: string }>
+
+type EndpointOperation = Exclude<BatchOperation, TableOperation>
+
+const isTableChange = (change: BatchChange): change is BatchChange<TableOperation> => 'table' in change.operation
+export const isEndpointChange = (change: BatchChange): change is BatchChange<EndpointOperation> =>
+  !isTableChange(change)
+
+type BatchTable = Readonly<{ index: number; operation: TableOperation; read: ReadTable | undefined }>
+
+/** The tables that the operations bring. `faults`: those of the batch so far, and those of the tables. */
+export async function readTables(operations: readonly BatchChange[], known: readonly failures.OperationFault[]) {
+  const tables: BatchTable[] = []
+  const faults = [...known]
+  for (const { index, operation } of operations.filter(isTableChange)) {
+    const read = await readContent(operation)
+    if (read === undefined || read.ok) tables.push({ index, operation, read })
+    else {
+      for (const { path, message } of read.faults)
+        faults.push({ operation: index, code: 'TABLE_INVALID', path: path || `operations[${index}].content`, message })
+    }
+  }
+  return { tables, faults }
+}
+
+/** The changes that the operations ask for. `keep`: stores the rows of a table. */
+export async function toTableChanges(
+  tables: readonly BatchTable[],
+  keep: (table: CompactTable) => Promise<TableContent>,
+): Promise<readonly TableChange[]> {
+  const changes: TableChange[] = []
+  for (const { index, operation, read } of tables) {
+    const { table: name, ifMatch } = operation
+    const rows = read && (await keep(read.table))
+    changes.push({ operation: index, name, ifMatch, rows, warnings: read?.warnings })
+  }
+  return changes
+}
+
+/** The rows of a table that nothing is to store. */
+export const unkeptRows = async (table: CompactTable): Promise<TableContent> => ({
+  head: { columns: table.columns, rows: table.size, bytes: table.bytes },
+  content: '',
+  table,
+})
+
+/** In the format that they have; undefined for a deletion. */
+async function readContent(operation: TableOperation): Promise<TableReading | undefined> {
+  if (operation.op === 'deleteTable') return undefined
+  const { content } = operation
+  if (typeof content === 'string') return TABLE_FORMATS.csv.read(Buffer.from(content))
+  const isMap = isObject(content) && content.resourceType === 'ConceptMap'
+  return TABLE_FORMATS[isMap ? 'conceptMap' : 'json'].read(Buffer.from(JSON.stringify(content)))
 }
 
 /** The change that an operation asks for. `current`: reads the stored document of an endpoint. */
 export function parseChange(
-  { index, operation, repeated }: BatchChange,
+  { index, operation, repeated }: BatchChange<EndpointOperation>,
   current: (id: string) => Promise<StoredDocument | undefined>,
 ): EndpointChange {
   if (operation.op === 'create') {
@@ -155,8 +219,9 @@ export type OperationResult = Readonly<{
   /** Its index in the batch. */
   operation: number
   op: BatchOperation['op']
-  /** Left out for an endpoint that a dry run would create. */
+  /** Left out for an endpoint that a dry run would create, and for a table. */
   id?: string
+  /** Of the endpoint or table. */
   name: string
   version: number
   /** Of the stored document; left out for a deletion and in a dry run. */
@@ -182,5 +247,20 @@ export function toOperationResult(
     ...(dryRun || compiled === undefined ? {} : { etag: computeEtag(compiled.document) }),
     ...(dryRun && current !== undefined ? { ifMatch: computeEtag(current) } : {}),
     warnings: toFaults(lints.filter(isWarning)),
+  }
+}
+
+export function toTableResult(
+  { change: { operation, name, rows, warnings = [] }, before, current }: CheckedTable,
+  dryRun: boolean,
+): OperationResult {
+  return {
+    operation,
+    op: rows === undefined ? 'deleteTable' : 'putTable',
+    name,
+    version: before + 1,
+    ...(dryRun || rows === undefined ? {} : { etag: tableEtag(before + 1, TABLE_FORMATS.json) }),
+    ...(dryRun && current !== undefined ? { ifMatch: tableEtag(current.version, TABLE_FORMATS.json) } : {}),
+    warnings,
   }
 }

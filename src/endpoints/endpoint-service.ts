@@ -7,7 +7,19 @@ import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../core/store
 import { createPipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { ChangeFeed } from '../store/store.ts'
-import { type BatchReport, collectFaults, parseChange, readBatch, toOperationResult } from './batch.ts'
+import type { CompactTable } from '../tables/compact-table.ts'
+import {
+  type BatchReport,
+  collectFaults,
+  isEndpointChange,
+  parseChange,
+  readBatch,
+  readTables,
+  toOperationResult,
+  toTableChanges,
+  toTableResult,
+  unkeptRows,
+} from './batch.ts'
 import { createEndpointReads, type EndpointReads } from './endpoint-reads.ts'
 import {
   type Checked,
@@ -212,20 +224,28 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     remove: (id, ifMatch, origin = {}, toAuditEntry) =>
       changeOne(origin, toAuditEntry, ifMatch, async () => ({ method: 'delete', id, read: () => reads.get(id) })),
     batch: async (text, origin = {}, toAuditEntry) => {
-      const { operations, faults, dryRun, note = origin.note } = await readBatch(text)
+      const { operations, faults: read, dryRun, note = origin.note } = await readBatch(text)
+      const { tables, faults } = await readTables(operations, read)
+      const isKept = !dryRun && faults.length === 0
+      const keepRows = isKept ? (table: CompactTable) => options.tables.keep(options.newId(), table) : unkeptRows
       const set = {
-        changes: operations.map((one) => parseChange(one, (id) => writer.current(id))),
+        changes: operations.filter(isEndpointChange).map((one) => parseChange(one, (id) => writer.current(id))),
+        tables: await failures.callEndpointStore(() => toTableChanges(tables, keepRows)),
         origin: note === undefined ? origin : { ...origin, note: note.slice(0, NOTE_CHARACTERS) },
         collectFaults: () => collectFaults(faults),
       }
       // Compared with what other instances have stored. What takes long holds no other change up.
       await inOrder(undefined, async () => undefined)
       const ahead = await failures.callEndpointStore(() => writer.prepare(set))
-      const ifMatch = set.changes.find((one) => one.ifMatch !== undefined)?.ifMatch
+      const ifMatch = [...set.changes, ...set.tables].find((one) => one.ifMatch !== undefined)?.ifMatch
       const checked = dryRun
         ? await failures.callEndpointStore(() => writer.check(set, ahead))
         : await announced(await inOrder(ifMatch, () => writer.write(set, toAuditEntry, ahead)))
-      return { results: checked.endpoints.map((one) => toOperationResult(one, dryRun)), dryRun }
+      const results = [
+        ...checked.endpoints.map((one) => toOperationResult(one, dryRun)),
+        ...checked.tables.map((one) => toTableResult(one, dryRun)),
+      ]
+      return { results: results.sort((one, other) => one.operation - other.operation), dryRun }
     },
   }
 }

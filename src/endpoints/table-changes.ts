@@ -1,14 +1,15 @@
 /** Changes of tables: checked against what endpoints read of them, and made in one transaction with changes of endpoints. */
-import type { Failure } from '../core/failure.ts'
+import { Failure } from '../core/failure.ts'
 import type { Lint } from '../core/lint.ts'
 import type { ChangeMethod, Origin } from '../core/stored-document.ts'
-import type { TableHead } from '../core/tables/stored-table.ts'
-import type { Table } from '../core/tables/table.ts'
-import { findUseFault, type TableShapes, type TableUse } from '../core/tables/table-set.ts'
+import type { TableFault } from '../core/tables/table.ts'
+import { type ActiveTable, findUseFault, type TableShapes, type TableUse } from '../core/tables/table-set.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableWrite } from '../store/sql/table-store.ts'
-import type { ActiveTables } from '../tables/active-tables.ts'
+import type { ActiveTables, TableContent } from '../tables/active-tables.ts'
+import type { CompactTable } from '../tables/compact-table.ts'
 import { TABLE_FORMATS, type TableFormat } from '../tables/table-formats.ts'
+import type { TableReading } from '../tables/table-reading.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import * as failures from './management-failures.ts'
 import { matchesEtag } from './precondition.ts'
@@ -19,14 +20,29 @@ export type TableChange = Readonly<{
   operation: number
   name: string
   ifMatch?: string | undefined
-  /** The rows, which the store keeps as `content`; undefined for a deletion. */
-  rows: Readonly<{ head: TableHead; content: string; table: Table }> | undefined
+  /** Undefined for a deletion. */
+  rows: TableContent | undefined
   /** The version that is restored. */
   restored?: number | undefined
+  warnings?: readonly TableFault[] | undefined
 }>
 
 /** A change that was checked. `before`: the number of the version before it, 0 without one. */
-export type CheckedTable = Readonly<{ change: TableChange; before: number; method: ChangeMethod }>
+export type CheckedTable = Readonly<{
+  change: TableChange
+  before: number
+  method: ChangeMethod
+  current: ActiveTable | undefined
+}>
+
+export type ReadTable = Readonly<{ table: CompactTable; warnings: readonly TableFault[] }>
+
+/** Fails with TABLE_INVALID. */
+export function tableOf(reading: TableReading): ReadTable {
+  if (reading.ok) return reading
+  const count = reading.faults.length === 1 ? 'one fault' : `${reading.faults.length} faults`
+  throw new Failure('TABLE_INVALID', `The table has ${count}; nothing was stored.`, { details: [...reading.faults] })
+}
 
 /** Representations of one version differ, so each has a tag of its own; a change may name any of them. */
 export const tableEtag = (version: number, { fileEnding }: Pick<TableFormat, 'fileEnding'>): string =>
@@ -48,7 +64,8 @@ export async function checkTableChange(
   }
   const before = await tables.newestVersion(name)
   const written = current === undefined ? 'create' : 'replace'
-  return { change, before, method: rows === undefined ? 'delete' : restored === undefined ? written : 'restore' }
+  const method = rows === undefined ? 'delete' : restored === undefined ? written : 'restore'
+  return { change, before, method, current }
 }
 
 /** What the tables are after the changes. */

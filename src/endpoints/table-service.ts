@@ -1,23 +1,22 @@
 /** The management of tables: their rows are read and stored ahead, then a version is made of them, as endpoint-writer.ts does it. */
-import { Failure } from '../core/failure.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
 import { createPause } from '../core/slice.ts'
 import type { Origin } from '../core/stored-document.ts'
 import type { StoredTable, TableHead, TableVersion } from '../core/tables/stored-table.ts'
-import { quote, readRow, TABLE_LIMITS, type Table, type TableFault } from '../core/tables/table.ts'
+import { quote, readRow, rowObject, TABLE_LIMITS, type Table, type TableFault } from '../core/tables/table.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
-import { type CompactTable, loadTable } from '../tables/compact-table.ts'
+import { loadTable } from '../tables/compact-table.ts'
 import { changeRows } from '../tables/table-builder.ts'
 import { TABLE_FORMATS } from '../tables/table-formats.ts'
 import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
-import { tableEtag } from './table-changes.ts'
+import { type ReadTable, tableEtag, tableOf } from './table-changes.ts'
 
 /** Who changes a table: the If-Match header of the call, who calls, and the entry of the audit log. */
 export type TableCall = Readonly<{
@@ -183,18 +182,9 @@ export class TableService {
     return this.#change({ name, rows: { head, content, table }, restored: version }, call)
   }
 
-  async #store(name: string, { table, warnings }: Read, call: TableCall): Promise<ChangedTable> {
-    const { store, newId, clock, logger } = this.#options
-    const content = newId()
-    const bytes = await table.toBytes()
-    await this.#call(() => store.keep(content, bytes))
-    const head = { columns: table.columns, rows: table.size, bytes: bytes.byteLength }
-    const changed = await this.#change({ name, rows: { head, content, table } }, call)
-    // What it leaves is found at the next change.
-    void store
-      .removeUnused(clock())
-      .catch((err: unknown) => logger.warn({ err }, 'Old rows of tables were not removed'))
-    return { ...changed, warnings }
+  async #store(name: string, { table, warnings }: ReadTable, call: TableCall): Promise<ChangedTable> {
+    const rows = await this.#call(() => this.#options.tables.keep(this.#options.newId(), table))
+    return { ...(await this.#change({ name, rows }, call)), warnings }
   }
 
   async #change(change: Omit<TableChangeOf, 'operation'>, { ifMatch, origin, toAuditEntry }: TableCall) {
@@ -213,14 +203,6 @@ export class TableService {
 }
 
 type TableChangeOf = Parameters<EndpointService['changeTables']>[0][number]
-type Read = Readonly<{ table: CompactTable; warnings: readonly TableFault[] }>
-
-/** Fails with TABLE_INVALID. */
-function tableOf(reading: TableReading): Read {
-  if (reading.ok) return reading
-  const count = reading.faults.length === 1 ? 'one fault' : `${reading.faults.length} faults`
-  throw new Failure('TABLE_INVALID', `The table has ${count}; nothing was stored.`, { details: [...reading.faults] })
-}
 
 async function readChange(table: Table, { rows, remove = [] }: RowsChange): Promise<TableReading> {
   const { columns } = table
@@ -272,7 +254,3 @@ async function compareTables(before: Table | undefined, after: Table): Promise<T
   }
   return { ...counts, rows }
 }
-
-/** The cells by the names of their columns. */
-export const rowObject = (table: Table, row: number): JsonObject =>
-  Object.fromEntries(table.columns.map((column, index) => [column, table.cell(row, index)]))

@@ -37,7 +37,7 @@ export function compileEntries(
 type Context = { readonly run: Run; sliceStart: number }
 
 const createEngine = (stage: ReferenceStage, compileExpression: CompileExpression): MappingEngine => ({
-  tables: (context) => (context as Context).run.tables,
+  tables: (context) => (context as Context).run,
   compileCondition: (text, depth, lint) => {
     const evaluate = compileExpression(text, stage, lint, depth)
     return (scope, context) => evaluate(scope, (context as Context).run)

@@ -14,6 +14,7 @@ import type { ScheduleStore } from './sql/schedule-store.ts'
 import type { StateStore } from './sql/states.ts'
 import type { StatsStore } from './sql/stats-store.ts'
 import type { TableStore } from './sql/table-store.ts'
+import type { UnmappedStore } from './sql/unmapped-store.ts'
 
 export type Store = Readonly<{
   endpoints: EndpointStore
@@ -30,6 +31,7 @@ export type Store = Readonly<{
   schedules: ScheduleStore
   deliveries: DeliveryStore
   tables: TableStore
+  unmapped: UnmappedStore
   /** Present if other instances or processes may change the endpoints. */
   changes?: ChangeFeed
   close(): Promise<void>

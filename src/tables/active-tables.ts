@@ -2,16 +2,20 @@
  * The tables that messages read: those that the store holds. They are replaced as one set, so that a message that keeps the
  * set it began with reads one version of each.
  */
+import { timeFromId } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
-import type { StoredTable } from '../core/tables/stored-table.ts'
+import type { StoredTable, TableHead } from '../core/tables/stored-table.ts'
 import type { Table } from '../core/tables/table.ts'
 import type { ActiveTable, TableSet } from '../core/tables/table-set.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
-import { loadTable } from './compact-table.ts'
+import { type CompactTable, loadTable } from './compact-table.ts'
 
 type Kept = ActiveTable & Pick<StoredTable, 'content'>
 
-export type ActiveTablesOptions = Readonly<{ store: Pick<TableStore, 'list' | 'read' | 'versions'>; logger: Logger }>
+/** The rows of a version, which the store keeps as `content`. */
+export type TableContent = Readonly<{ head: TableHead; content: string; table: Table }>
+
+export type ActiveTablesOptions = Readonly<{ store: TableStore; logger: Logger }>
 
 export class ActiveTables {
   readonly #options: ActiveTablesOptions
@@ -44,6 +48,18 @@ export class ActiveTables {
   /** Of a name that may have no table now; 0 if it never had one. */
   async newestVersion(name: string): Promise<number> {
     return this.#current.get(name)?.version ?? (await this.#options.store.versions(name))[0]?.version ?? 0
+  }
+
+  /** Stores the rows of a version to come as `content`, a new id. Rejects with StoreUnavailable. */
+  async keep(content: string, table: CompactTable): Promise<TableContent> {
+    const { store, logger } = this.#options
+    const bytes = await table.toBytes()
+    await store.keep(content, bytes)
+    // What it leaves is found at the next change.
+    void store
+      .removeUnused(timeFromId(content))
+      .catch((err: unknown) => logger.warn({ err }, 'Old rows of tables were not removed'))
+    return { head: { columns: table.columns, rows: table.size, bytes: bytes.byteLength }, content, table }
   }
 
   /** Activates changes that were stored. `table`: undefined for a deletion. */

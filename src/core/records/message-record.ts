@@ -1,5 +1,6 @@
 /** The records of the message log. */
 import type { Source } from '../origin.ts'
+import type { MissedCode } from '../tables/table-reads.ts'
 import type { StageName } from '../tracing/stages.ts'
 import type { CallSpan, NotMade, StageSpan } from '../tracing/trace.ts'
 
@@ -61,6 +62,10 @@ export type MessageRecord = Readonly<{
   notMade?: readonly NotMade[]
   /** The requests that were stored to be delivered, in order. */
   deliveries?: readonly RecordedDelivery[]
+  /** The versions of the tables that it read, by name. */
+  tables?: Readonly<Record<string, number>>
+  /** Codes that tables had nothing for. */
+  missed?: readonly MissedCode[]
   /** Business keys, by the names of the endpoint's `messageKeys`; several values if the path found an array. */
   keys: Readonly<Record<string, string | readonly string[]>>
   /** The message that this one replays. */
@@ -153,25 +158,28 @@ export type RecordedDelivery = Readonly<{ id: string; request: string; item?: nu
 
 export type RecordRest = Pick<
   MessageRecord,
-  'path' | 'error' | 'triedAgain' | 'keys' | 'calls' | 'callsOmitted' | 'notMade' | 'deliveries' | 'answerOf' | 'bodies'
+  | 'path'
+  | 'error'
+  | 'triedAgain'
+  | 'keys'
+  | 'calls'
+  | 'callsOmitted'
+  | 'notMade'
+  | 'deliveries'
+  | 'tables'
+  | 'missed'
+  | 'answerOf'
+  | 'bodies'
 >
 
 /** The other properties of a record, with a comma before them; empty if the record has none of them. */
-export function restText({
-  path,
-  error,
-  triedAgain,
-  keys,
-  calls,
-  callsOmitted,
-  notMade,
-  deliveries,
-  answerOf,
-  bodies,
-}: RecordRest): string {
-  const isShort = [path, error, answerOf, notMade, deliveries].every((one) => one === undefined)
+export function restText(rest: RecordRest): string {
+  const { path, error, triedAgain, keys, calls, callsOmitted, notMade, deliveries, tables, missed, answerOf, bodies } =
+    rest
+  const isShort = [path, error, answerOf, notMade, deliveries, tables].every((one) => one === undefined)
   if (isShort && calls.length === 0 && bodies.length === 0 && isEmpty(keys)) return ''
-  return `,${JSON.stringify({ path, error, triedAgain, keys, calls, callsOmitted, notMade, deliveries, answerOf, bodies })}`
+  const kept = { path, error, triedAgain, keys, calls, callsOmitted, notMade, deliveries, tables, missed }
+  return `,${JSON.stringify({ ...kept, answerOf, bodies })}`
 }
 
 function isEmpty(object: object): boolean {

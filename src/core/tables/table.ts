@@ -41,6 +41,10 @@ export const TABLE_NAME_PATTERN = '^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$'
 export const readRow = (table: Table, row: number): string[] =>
   table.columns.map((_, column) => table.cell(row, column))
 
+/** The same by the names of the columns. */
+export const rowObject = (table: Table, row: number): Record<string, string> =>
+  Object.fromEntries(table.columns.map((name, column) => [name, table.cell(row, column)]))
+
 /** What is wrong with the names of the columns, a sentence each. */
 export function findColumnFaults(columns: readonly string[]): string[] {
   const { columns: max } = TABLE_LIMITS

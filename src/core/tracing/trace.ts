@@ -6,6 +6,7 @@ import type { NewDelivery } from '../deliveries/delivery.ts'
 import type { Headers } from '../message.ts'
 import type { OutboundAnswer, OutboundFault } from '../ports/http-client-port.ts'
 import type { SecretValues } from '../secrets/secrets.ts'
+import { copyTableReads, type TableReads } from '../tables/table-reads.ts'
 import type { StageName } from './stages.ts'
 
 /** Times are in milliseconds of `performance.now()`, a monotonic clock. */
@@ -83,6 +84,8 @@ export type Trace = {
   notMade: NotMade[] | undefined
   /** The requests that are stored at the end of the message, or were; undefined if there are none. */
   deliveries: NewDelivery[] | undefined
+  /** Undefined if it read no table, unless its rows are kept. */
+  tableReads: TableReads | undefined
   /** The message (core/message.ts) after its last successful stage; undefined until it is completed. */
   reached: object | undefined
   /** Set for a traced message only. */
@@ -103,6 +106,7 @@ export function startTrace(context?: TraceContext, sentBytes?: number): Trace {
     calls: [],
     notMade: undefined,
     deliveries: undefined,
+    tableReads: undefined,
     reached: undefined,
     context,
     secrets: undefined,
@@ -117,6 +121,7 @@ export const traceSoFar = (trace: Trace): Trace => ({
   calls: trace.calls.map((call) => ({ ...call })),
   notMade: trace.notMade && [...trace.notMade],
   deliveries: trace.deliveries && [...trace.deliveries],
+  tableReads: trace.tableReads && copyTableReads(trace.tableReads),
 })
 
 export function noteNotMade(trace: Trace, request: NotMade): void {

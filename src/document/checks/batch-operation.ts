@@ -18,6 +18,7 @@ import {
   time,
   whole,
 } from '../../core/schema.ts'
+import { TABLE_NAME_PATTERN } from '../../core/tables/table.ts'
 import { checkSchema } from './check-field.ts'
 
 export const MAX_OPERATIONS = 1_000
@@ -28,15 +29,21 @@ export type BatchOperation = Readonly<{ ifMatch?: string }> &
     | Readonly<{ op: 'create'; document: Json; state?: JsonObject }>
     | Readonly<{ op: 'replace'; id: string; document: Json; state?: JsonObject }>
     | Readonly<{ op: 'delete'; id: string }>
+    | Readonly<{ op: 'putTable'; table: string; content: Json }>
+    | Readonly<{ op: 'deleteTable'; table: string }>
   )
 
-type Part = 'id' | 'ifMatch' | 'document' | 'state'
+type Part = 'id' | 'ifMatch' | 'document' | 'state' | 'table' | 'content'
 type Use = 'required' | 'allowed' | 'refused'
 
+const NO_TABLE = { table: 'refused', content: 'refused' } as const
+const NO_ENDPOINT = { id: 'refused', document: 'refused', state: 'refused' } as const
 const USES: Readonly<Record<BatchOperation['op'], Readonly<Record<Part, Use>>>> = {
-  create: { id: 'refused', ifMatch: 'refused', document: 'required', state: 'allowed' },
-  replace: { id: 'required', ifMatch: 'allowed', document: 'required', state: 'allowed' },
-  delete: { id: 'required', ifMatch: 'allowed', document: 'refused', state: 'refused' },
+  create: { id: 'refused', ifMatch: 'refused', document: 'required', state: 'allowed', ...NO_TABLE },
+  replace: { id: 'required', ifMatch: 'allowed', document: 'required', state: 'allowed', ...NO_TABLE },
+  delete: { id: 'required', ifMatch: 'allowed', document: 'refused', state: 'refused', ...NO_TABLE },
+  putTable: { ...NO_ENDPOINT, ifMatch: 'allowed', table: 'required', content: 'required' },
+  deleteTable: { ...NO_ENDPOINT, ifMatch: 'allowed', table: 'required', content: 'refused' },
 }
 
 const values = noted(record(json), { namesInMessage: true })
@@ -74,10 +81,10 @@ export const EndpointState = named(
   },
 )
 
-export const op = enumSchema(['create', 'replace', 'delete'])
+export const op = enumSchema(['create', 'replace', 'delete', 'putTable', 'deleteTable'])
 export const BatchOperation = named(
   'BatchOperation',
-  { op: described(op, 'what is done, "create", "replace" or "delete".') },
+  { op: described(op, 'what is done, "create", "replace" or "delete" of an endpoint, "putTable" or "deleteTable".') },
   {
     id: described(
       noted(id, { expects: 'an ID: 24 lower-case hexadecimal digits' }),
@@ -86,6 +93,11 @@ export const BatchOperation = named(
     ifMatch: described(text, 'As the header If-Match of a single change.'),
     document: described(Endpoint, 'To create or replace.'),
     state: described(EndpointState, 'What the next message reads under `state`.'),
+    table: described(
+      noted(text, { expects: 'the name of a table', is: (name) => new RegExp(TABLE_NAME_PATTERN).test(name) }),
+      'The name of the table to put or delete.',
+    ),
+    content: described(json, 'Of the table to put: CSV in a text, else its JSON or a FHIR ConceptMap.'),
   },
 )
 

@@ -2,18 +2,11 @@
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
-import type { TableSet } from '../../core/tables/table-set.ts'
+import type { TableReader } from '../../core/tables/table-reads.ts'
 import { isArray } from '../paths/path-read.ts'
-import { checkTableParameters, compileTable } from './table-function.ts'
+import { type Convert, checkTableParameters, compileTable, type TablesOf } from './table-function.ts'
 
-/**
- * In: the value at a path; `context`: of the message, for the engine. Out: the value to write; null to write nothing; undefined if there is no
- * value, or one that cannot be converted.
- */
-export type Convert = (value: Json | undefined, context?: unknown) => Json | undefined
-
-/** The tables of a message, by its context. */
-export type TablesOf = (context: unknown) => TableSet
+export type { Convert, TablesOf } from './table-function.ts'
 
 /** How a value gets into the output; see `compileWrite`. */
 export type Placement = 'spread' | 'all' | 'concat' | 'root'
@@ -148,7 +141,7 @@ export function compileFunction(
   return { name, convert, remedy, placement, gives: spec.gives?.(given) }
 }
 
-const NO_TABLES: TableSet = new Map()
+const NO_TABLES: TableReader = { tables: new Map(), trace: { tableReads: undefined } }
 const EXAMPLE_CODES = 'an object of codes and their values, such as { "F": "female" }'
 
 const isFunctionName = (name: string): name is keyof typeof FUNCTIONS => Object.hasOwn(FUNCTIONS, name)

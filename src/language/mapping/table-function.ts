@@ -1,9 +1,16 @@
 /** The function `table`: what a table has for a code. */
-import { Failure } from '../../core/failure.ts'
 import { type Json, type JsonObject, typeName } from '../../core/json.ts'
-import { type LintSink, shown } from '../../core/lint.ts'
-import type { ActiveTable } from '../../core/tables/table-set.ts'
-import type { Convert, TablesOf } from './mapping-functions.ts'
+import type { LintSink } from '../../core/lint.ts'
+import { type TableReader, translate } from '../../core/tables/table-reads.ts'
+
+/**
+ * In: the value at a path; `context`: of the message, for the engine. Out: the value to write; null to write nothing; undefined if there is no
+ * value, or one that cannot be converted.
+ */
+export type Convert = (value: Json | undefined, context?: unknown) => Json | undefined
+
+/** Who reads the tables: a message, by its context. */
+export type TablesOf = (context: unknown) => TableReader
 
 /** What becomes of a code that the table has not, beside any other value in its place. */
 const MISSING = { fail: 'fail', keep: 'keep' } as const
@@ -39,36 +46,11 @@ export function compileTable(
   tablesOf: TablesOf,
   path: string,
 ): Convert {
-  let known: ActiveTable | undefined
-  let index = 1
+  const use = { table: name as string, column: column as string | undefined, path }
   return (value, context) => {
-    if (value === undefined || value === null) return undefined
-    if (typeof value === 'object') return undefined
-    const active = tablesOf(context).get(name as string)
-    if (active === undefined) throw new Failure('TABLE_MISSING', `There is no table "${name}".`, { path })
-    if (active !== known) {
-      known = active
-      index = column === undefined ? 1 : active.table.columns.indexOf(column as string)
-    }
-    const code = String(value)
-    const row = active.table.find(code)
-    const found = row === -1 ? '' : active.table.cell(row, index)
-    if (found !== '') return found
-    if (missing === MISSING.keep) return value
-    if (missing !== MISSING.fail) return missing as Json
-    throw unmapped(active, code, row === -1 ? undefined : active.table.columns[index], path)
+    if (value === undefined || value === null || typeof value === 'object') return undefined
+    const found = translate(tablesOf(context), use, String(value), missing === MISSING.fail)
+    if (found !== undefined) return found
+    return missing === MISSING.keep ? value : (missing as Json)
   }
-}
-
-function unmapped({ name, version }: ActiveTable, code: string, column: string | undefined, path: string): Failure {
-  const what =
-    column === undefined
-      ? `no code ${JSON.stringify(shown(code))}`
-      : `no "${column}" for ${JSON.stringify(shown(code))}`
-  const unquoted = `The table "${name}" (version ${version}) has not what the message needs.`
-  return new Failure(
-    'CODE_UNMAPPED',
-    `The table "${name}" (version ${version}) has ${what}. Add it to the table, or say what to write in "missing".`,
-    { path, unquoted },
-  )
 }

@@ -20,8 +20,9 @@ import {
   text,
   whole,
 } from '../../core/schema.ts'
+import { TABLE_NAME_PATTERN } from '../../core/tables/table.ts'
 import { STAGE_NAMES } from '../../core/tracing/stages.ts'
-import type { MessageFilter } from '../../store/sql/messages.ts'
+import type { MessageFilter, TableMiss } from '../../store/sql/messages.ts'
 import { groupFilter, readGroupKey } from './group-key.ts'
 
 /** Messages that one search names by their ids. */
@@ -87,6 +88,14 @@ export const MESSAGE_FILTERS = {
   replayOf: several(messageId, 'The message that it repeats.'),
   replayed: described(flag, 'Of messages that did not end done: whether a replay has.'),
   captured: described(flag, 'Whether a capture recorded it.'),
+  missed: few(
+    noted(someText, {
+      is: (given) => new RegExp(TABLE_NAME_PATTERN).test(missFrom(given).table),
+      expects: 'the name of a table, or a table and a code such as sex:M1',
+    }),
+    'Table that had nothing for a code of it, or the table and the code: `sex:M1`.',
+    MAX_IDS,
+  ),
   from: moment('Inclusive'),
   to: moment('Exclusive'),
 }
@@ -109,7 +118,7 @@ const PARTS_OF_GROUP = ['endpoint', 'stage', 'code', 'path'] as const
 
 /** Fails with FILTER_INVALID for an unknown endpoint, and for filters that do not go together. */
 export function readFilter(query: MessageQuery, { endpoints, nowMs }: FilterContext): MessageFilter {
-  const { endpoint, group, key, status, from, to, ...others } = query
+  const { endpoint, group, key, status, missed, from, to, ...others } = query
   const endpointId = endpoint?.map((value) => resolveEndpointId(value, endpoints))
   const has = (name: keyof MessageQuery): boolean => query[name] !== undefined
   const twice = has('group') ? PARTS_OF_GROUP.find(has) : undefined
@@ -128,6 +137,7 @@ export function readFilter(query: MessageQuery, { endpoints, nowMs }: FilterCont
     ...(endpointId && { endpointId }),
     ...(groupKey && groupFilter(groupKey)),
     ...(key && { key: key.flatMap(keysFrom) }),
+    ...(missed && { missed: missed.map(missFrom) }),
     ...(status && { status: status.flatMap(statusesFrom) }),
     ...timesIn({ from, to }, nowMs),
   } as MessageFilter
@@ -156,6 +166,12 @@ function keysFrom(text: string): readonly Readonly<{ name?: string; value: strin
     return at < 1 || at === text.length - 1 ? [] : [{ name: text.slice(0, at), value: text.slice(at + 1) }]
   })
   return [...named, { value: text }]
+}
+
+/** No name of a table has a colon. */
+export function missFrom(text: string): TableMiss {
+  const at = text.indexOf(':')
+  return at === -1 ? { table: text } : { table: text.slice(0, at), code: text.slice(at + 1) }
 }
 
 function statusesFrom(text: string): readonly number[] {

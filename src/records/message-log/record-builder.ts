@@ -132,7 +132,8 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     const keepsBodies =
       answer.repeats === undefined && (policy === 'all' || (policy === 'failures' && outcome !== 'done'))
     const why = failure ?? answer.why
-    const quotes = why !== undefined || keys !== NO_KEYS
+    const missed = [...(trace?.tableReads?.missed.values() ?? [])]
+    const quotes = why !== undefined || keys !== NO_KEYS || missed.length > 0
     // Even if no body is kept, the record must not hold values that are redacted in bodies.
     const readsBodies = keepsBodies || (redaction !== undefined && (quotes || (trace?.calls.length ?? 0) > 0))
     const hasCalls = trace !== undefined && trace.calls.length > 0
@@ -157,6 +158,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     const error = text && (redaction === undefined ? text : redactText(text, hideValues(redacted)))
     const findings = {
       keys: withoutSecretsInKeys(keys, secrets),
+      missed: missed.map((one) => ({ ...one, code: withoutSecretsIn(one.code, secrets) })),
       bodies,
       secrets,
       isCaptured,
@@ -171,7 +173,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
     const { compiled, trace, messageId } = completed
     if (record.outcome !== 'done' || record.replayOf !== undefined) return undefined
     if (compiled === undefined || trace === undefined || bodies.length > 0) return undefined
-    if (Object.keys(record.keys).length > 0) return undefined
+    if (Object.keys(record.keys).length > 0 || record.missed !== undefined) return undefined
     const head = headFor(planFor(compiled), compiled, completed)
     return doneLine({ head, id: messageId, ms: completed.ms, stages: trace.stages, rest: restText(record) })
   }
@@ -183,10 +185,12 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
       if (!plan.inLines || outcome !== 'done' || trace === undefined || trace.calls.length > quickCalls)
         return undefined
       if (compiled === undefined || (incoming !== undefined && isReplay(incoming.origin))) return undefined
+      const { tableReads } = trace
+      if (tableReads !== undefined && tableReads.missed.size > 0) return undefined
       if (plan.fillsUrls && findRecordSecrets(completed).length > 0) return undefined
       const head = headFor(plan, compiled, completed)
       const rest =
-        trace.calls.length === 0 && trace.notMade === undefined && trace.deliveries === undefined
+        trace.calls.length === 0 && (trace.notMade ?? trace.deliveries ?? tableReads) === undefined
           ? ''
           : restText({
               keys: NO_KEYS,
@@ -194,6 +198,7 @@ export function createRecordBuilder(settings: MessageLogSettings): RecordBuilder
               calls: toRecordedCalls(trace, NO_SECRETS),
               ...keptNotMade(trace),
               ...keptDeliveries(trace),
+              ...keptTables(trace),
             })
       return doneLine({ head, id: messageId, ms: completed.ms, stages: trace.stages, rest })
     },
@@ -219,12 +224,13 @@ const MAX_CALLS = 200
 
 /** The parts of the record that are without secrets and redacted values; `secrets`: those to take out of the others. */
 type Findings = Pick<MessageRecord, 'keys' | 'error'> &
+  Required<Pick<MessageRecord, 'missed'>> &
   Readonly<{ bodies: readonly RecordedBody[]; secrets: readonly string[]; isCaptured: boolean }>
 
 /** `formatIso` formats a time, and caches the last: formatting costs as much as the rest of the record. */
 function toMessageRecord(
   completed: CompletedMessage,
-  { keys, bodies, error, secrets, isCaptured }: Findings,
+  { keys, missed, bodies, error, secrets, isCaptured }: Findings,
   formatIso: (timeMs: number) => string,
 ): MessageRecord {
   const { messageId, source, outcome, ms, answer, trace, compiled, code, failure, incoming } = completed
@@ -253,7 +259,8 @@ function toMessageRecord(
   if (error !== undefined) record.error = error
   const callsOmitted = (trace?.calls.length ?? 0) - record.calls.length
   if (callsOmitted > 0) record.callsOmitted = callsOmitted
-  if (trace !== undefined) Object.assign(record, keptNotMade(trace), keptDeliveries(trace))
+  if (trace !== undefined) Object.assign(record, keptNotMade(trace), keptDeliveries(trace), keptTables(trace))
+  if (missed.length > 0) record.missed = missed
   if (isTriedAgain(completed)) record.triedAgain = true
   if (answer.repeats !== undefined) record.answerOf = answer.repeats
   if (incoming !== undefined && isReplay(incoming.origin)) record.replayOf = incoming.origin.replayOf
@@ -284,6 +291,9 @@ const keptDeliveries = ({ deliveries }: Trace): Pick<MessageRecord, 'deliveries'
 
 const keptNotMade = ({ notMade }: Trace): Pick<MessageRecord, 'notMade'> =>
   notMade === undefined ? {} : { notMade: notMade.slice(0, MAX_CALLS) }
+
+const keptTables = ({ tableReads }: Trace): Pick<MessageRecord, 'tables'> =>
+  tableReads === undefined ? {} : { tables: Object.fromEntries(tableReads.versions) }
 
 const hasFailed = ({ answer, stale, fault }: CallSpan): boolean =>
   (fault ?? stale) !== undefined || (answer?.status ?? 0) >= 400

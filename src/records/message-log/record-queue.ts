@@ -183,6 +183,7 @@ const totalBytes = (batch: readonly QueuedRecord[]): number => batch.reduce((sum
 
 function estimateBytes({ record, bodies }: Recorded): number {
   let bytes = RECORD_BYTES + (record.error?.length ?? 0)
+  for (const { code } of record.missed ?? []) bytes += PART_BYTES + code.length
   for (const { target, remark = '', token } of record.calls) {
     bytes += PART_BYTES + target.length + remark.length + (token?.from.length ?? 0)
   }

@@ -4,7 +4,7 @@
  */
 
 import type { Logger } from '../../core/ports/logger-port.ts'
-import type { RecordedOutcome } from '../../core/records/message-record.ts'
+import type { MessageRecord, RecordedOutcome } from '../../core/records/message-record.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
 import type { OnRecorded } from '../../inbound/incoming-message.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
@@ -18,6 +18,8 @@ type RecorderOptions = Readonly<{
   settings: MessageLogSettings
   captures: Pick<ActiveCaptures, 'size' | 'of' | 'claim'>
   logger: Logger
+  /** Called with the record of a message that missed codes of tables, also where it isn't kept. */
+  onMissed?: (record: MessageRecord) => void
   /** Called after each batch with its estimated size. */
   onWritten?: (bytes: number) => void
   limits?: QueueLimits
@@ -49,7 +51,7 @@ const CAUGHT_UP_MS = 1_000
 type QueuedMessage = Readonly<{ completed: CompletedMessage; bytes: number; isCaptured: boolean }>
 
 export function createRecorder(options: RecorderOptions): Recorder {
-  const { store, settings, captures, logger, onWritten, limits = LIMITS } = options
+  const { store, settings, captures, logger, onMissed, onWritten, limits = LIMITS } = options
   const builder = createRecordBuilder(settings)
   const queue = createRecordQueue(limits)
   const writer = createRecordWriter({ store, queue, logger, ...(onWritten === undefined ? {} : { onWritten }) })
@@ -63,7 +65,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     try {
       const built = builder.build(completed, isCaptured)
       const onRecorded = recordedCallback(completed)
-      if (typeof built === 'string') queue.pushDone(built, onRecorded)
+      if (typeof built !== 'string' && built.record.missed !== undefined) onMissed?.(built.record)
+      if (!isCaptured && isOff(completed)) onRecorded?.(false)
+      else if (typeof built === 'string') queue.pushDone(built, onRecorded)
       else queue.push(built, onRecorded)
     } catch (err) {
       recordedCallback(completed)?.(true)
@@ -100,17 +104,20 @@ export function createRecorder(options: RecorderOptions): Recorder {
     setImmediate(runSlice)
   }
 
+  /** Without a record of a successful replay, its message would be replayed again. */
+  const isOff = (completed: CompletedMessage): boolean =>
+    builder.planFor(completed.compiled).policy === 'off' && !isSuccessfulReplay(completed)
+
   function recordByPolicy(completed: CompletedMessage): void {
     const plan = builder.planFor(completed.compiled)
-    const isSuccessfulReplay = completed.outcome === 'done' && completed.source === 'replay'
-    // Without a record of a successful replay, its message would be replayed again.
-    if (plan.policy === 'off' && !isSuccessfulReplay) {
+    const hasMissed = (completed.trace?.tableReads?.missed.size ?? 0) > 0
+    if (isOff(completed) && !hasMissed) {
       recordedCallback(completed)?.(false)
       return
     }
     const line = builder.quickLine(plan, completed)
     if (line === undefined) {
-      enqueue(completed, false, completed.outcome === 'done' && !isSuccessfulReplay)
+      enqueue(completed, false, completed.outcome === 'done' && !isSuccessfulReplay(completed) && !hasMissed)
     } else {
       queue.pushDone(line, recordedCallback(completed))
       writer.wake()
@@ -148,6 +155,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
   }
 }
+
+const isSuccessfulReplay = ({ outcome, source }: CompletedMessage): boolean => outcome === 'done' && source === 'replay'
 
 /** The sender of a failed message gets its answer at once. */
 const recordedCallback = ({ failure, incoming }: CompletedMessage): OnRecorded | undefined =>

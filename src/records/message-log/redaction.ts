@@ -129,12 +129,14 @@ export function redactedKeys(redacted: ReadonlySet<string>): (key: string) => bo
   return (key) => keys.has(key)
 }
 
-/** Redacts the targets of calls and the business keys. */
+/** Redacts the targets of calls, the business keys and the codes that tables missed. */
 export function redactRecord(record: MessageRecord, redacted: ReadonlySet<string>): MessageRecord {
   const hide = hideValues(redacted)
   const isRedacted = redactedKeys(redacted)
+  const { missed } = record
   return {
     ...record,
+    ...(missed && { missed: missed.map((one) => ({ ...one, code: isRedacted(one.code) ? MASK : one.code })) }),
     calls: record.calls.map((call) => ({ ...call, target: hide(call.target) })),
     keys: changeKeys(record.keys, (value) => (isRedacted(value) ? MASK : value)),
   }

@@ -6,6 +6,7 @@ import type { Intake } from '../../inbound/intake.ts'
 import type { Store } from '../../store/store.ts'
 import { createFailureGroups } from '../message-log/failure-groups.ts'
 import { createMessageSearch } from '../message-log/message-search.ts'
+import type { UnmappedCodes } from '../statistics/unmapped-codes.ts'
 import { createReplay, type ReplayOptions } from './replay.ts'
 import { createClaims, createReadReplayable, createReplayByHand } from './replay-history.ts'
 import { createReplayPlans } from './replay-plans.ts'
@@ -14,6 +15,7 @@ type MessageRecordsOptions = Readonly<{
   store: Pick<Store, 'messages' | 'replayPlans' | 'failureGroups'>
   registry: Registry
   intake: Intake
+  unmapped: Pick<UnmappedCodes, 'clearReplayed'>
   settings: ReplayOptions['settings'] & Readonly<{ messageLogMaxMb: number }>
   /** Resolves when the records of earlier messages are stored, or after a timeout. */
   caughtUp: () => Promise<void>
@@ -25,7 +27,7 @@ type MessageRecordsOptions = Readonly<{
 export type MessageRecords = ReturnType<typeof createMessageRecords>
 
 export function createMessageRecords(options: MessageRecordsOptions) {
-  const { registry, intake, settings, caughtUp, clock, newId, logger } = options
+  const { registry, intake, unmapped, settings, caughtUp, clock, newId, logger } = options
   const { messages: store, replayPlans, failureGroups } = options.store
   const search = createMessageSearch({ store, registry, clock, caughtUp })
   const replay = createReplay({ store, registry, intake, settings })
@@ -42,6 +44,7 @@ export function createMessageRecords(options: MessageRecordsOptions) {
       search,
       replay,
       claims,
+      unmapped,
       clock,
       newId,
       logger,

@@ -12,8 +12,9 @@ import type { Clock } from '../../core/run.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
 import type { PlanChange, ReplayPlanStore } from '../../store/sql/replay-plan-store.ts'
 import { callStore, StoreUnavailable } from '../../store/store-access.ts'
-import { invalid, type MessageQuery } from '../message-log/message-filter.ts'
+import { invalid, type MessageQuery, missFrom } from '../message-log/message-filter.ts'
 import { callMessageLog, type MessageSearch } from '../message-log/message-search.ts'
+import type { UnmappedCodes } from '../statistics/unmapped-codes.ts'
 import {
   continueRun,
   countRemaining,
@@ -59,6 +60,7 @@ type ReplayPlansOptions = Readonly<{
   search: MessageSearch
   replay: Replay
   claims: Claims
+  unmapped: Pick<UnmappedCodes, 'clearReplayed'>
   clock: Clock
   newId: () => string
   logger: Logger
@@ -74,7 +76,7 @@ const HELD_PART = 3 / 4
 const TAKE_OVER_MS = 2_500
 
 export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
-  const { plans, messages, messageLogMaxMb, search, replay, clock, newId, logger } = options
+  const { plans, messages, messageLogMaxMb, search, replay, unmapped, clock, newId, logger } = options
   const heldBytes = HELD_PART * messageLogMaxMb * 1024 * 1024
   const owner = newId()
   const runs = createPlanRuns({ ...options, owner, store: plans, caughtUp: search.caughtUp })
@@ -170,11 +172,16 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
       if (!(await callPlans(() => plans.insert(plan, ids, PLANS_KEPT)))) throw busy(BUSY.tooMany)
       return toPlanView({ ...plan, state: 'planned', owner: undefined })
     },
-    run: (id, limits) =>
-      start(id, ({ state, progress }) => {
+    run: async (id, limits) => {
+      const { state: before, content } = await find(id)
+      const { missed } = content.filter as Readonly<{ missed?: readonly string[] }>
+      // Before the first message is replayed: what it misses again is counted anew.
+      if (before === 'planned') await unmapped.clearReplayed(missed?.map(missFrom), Date.parse(content.createdAt))
+      return start(id, ({ state, progress }) => {
         if (state !== 'planned' && state !== 'paused') return BUSY[state]
         return { state: 'running', progress: startRun(progress, limits) }
-      }),
+      })
+    },
     continue: (id) =>
       start(id, ({ state, progress }) => {
         if (state !== 'waiting') return state === 'planned' || state === 'paused' ? BUSY.notWaiting : BUSY[state]

@@ -46,7 +46,11 @@ export type MessageFilter = Readonly<{
   replayed?: boolean
   /** A capture recorded the message. */
   captured?: boolean
+  /** A table had nothing for this code of the message; without a code, for any. */
+  missed?: readonly TableMiss[]
 }>
+
+export type TableMiss = Readonly<{ table: string; code?: string }>
 
 /** What the failures of a group have in common. Records of earlier versions have no path here. */
 export type GroupKey = Readonly<{
@@ -134,6 +138,7 @@ export type MessageTables = {
     which: string
     content: Uint8Array
   }
+  /** Business keys, and the codes that tables missed: `missedValue` of the table, and `keyText` of the code as the name. */
   message_keys: {
     /** `keyText` of both. */
     value: string
@@ -175,6 +180,7 @@ export function messageRow({ record, bodies }: Recorded): MessageRow {
   const error = record.error === undefined ? '' : escaped(record.error)
   let bytes = ROW_BYTES + detail.length + error.length
   for (const { content } of bodies) bytes += ENTRY_BYTES + content.byteLength
+  bytes += ENTRY_BYTES * (record.missed?.length ?? 0)
   for (const name in record.keys) bytes += ENTRY_BYTES * listValues(record.keys[name]).length
   return {
     id: record.id,
@@ -234,6 +240,8 @@ export function toMessageRecord(row: MessageRow): MessageRecord {
     ...(rest?.callsOmitted === undefined ? {} : { callsOmitted: rest.callsOmitted }),
     ...(rest?.notMade === undefined ? {} : { notMade: rest.notMade }),
     ...(rest?.deliveries === undefined ? {} : { deliveries: rest.deliveries }),
+    ...(rest?.tables === undefined ? {} : { tables: rest.tables }),
+    ...(rest?.missed === undefined ? {} : { missed: rest.missed }),
     keys: rest?.keys ?? {},
     ...(row.replay_of === '' ? {} : { replayOf: row.replay_of }),
     ...(rest?.answerOf === undefined ? {} : { answerOf: rest.answerOf }),
@@ -277,10 +285,15 @@ function parseVersion(detail: string): number {
 
 export type KeyRow = Readonly<{ value: string; name: string; message_id: string }>
 
-export const keyRows = ({ id, keys }: MessageRecord): KeyRow[] =>
-  Object.entries(keys).flatMap(([name, given]) =>
+/** No `keyText` starts with a quote that is not escaped. */
+const missedValue = (table: string): string => `"${table}`
+
+export const keyRows = ({ id, keys, missed = [] }: MessageRecord): KeyRow[] => [
+  ...Object.entries(keys).flatMap(([name, given]) =>
     [...new Set(listValues(given))].map((value) => ({ value: keyText(value), name: keyText(name), message_id: id })),
-  )
+  ),
+  ...missed.map(({ table, code }) => ({ value: missedValue(table), name: keyText(code), message_id: id })),
+]
 
 /** Resolves to the rows of a statement that is written for its call. */
 export type RunOnce = <Row>(statement: Sql<never, Row>) => Promise<readonly Row[]>
@@ -334,7 +347,7 @@ const NOT_DONE = sql`outcome <> 'done'`
  */
 function conditions(filter: MessageFilter): Fragment[] {
   const { id, endpointId, outcome, code, stage, path, error, version, source, status } = filter
-  const { key, from, to, replayOf, replayed, captured } = filter
+  const { key, from, to, replayOf, replayed, captured, missed } = filter
   const all: Fragment[] = []
   const demand = (column: keyof MessageRow, values: readonly SqlValue[] | undefined) => {
     if (values !== undefined) all.push(among(column, values))
@@ -358,6 +371,8 @@ function conditions(filter: MessageFilter): Fragment[] {
   if (captured !== undefined) all.push(captured ? sql`captured = 1` : sql`captured = 0`)
   if (key !== undefined)
     all.push(sql`id in (select message_id from message_keys where ${anyCondition(key.map(isKey))})`)
+  if (missed !== undefined)
+    all.push(sql`id in (select message_id from message_keys where ${anyCondition(missed.map(isMissed))})`)
   if (replayed !== undefined) all.push(sql`replay_of = ''`, sql`id ${raw(replayed ? 'in' : 'not in')} ${REPEATED}`)
   return all
 }
@@ -383,6 +398,11 @@ function mentions(part: string): Fragment {
 
 const isKey = ({ name, value }: Readonly<{ name?: string; value: string }>): Fragment =>
   name === undefined ? sql`value = ${keyText(value)}` : sql`(value = ${keyText(value)} and name = ${keyText(name)})`
+
+const isMissed = ({ table, code }: TableMiss): Fragment =>
+  code === undefined
+    ? sql`value = ${missedValue(table)}`
+    : sql`(value = ${missedValue(table)} and name = ${keyText(code)})`
 
 const mayOnlyFail = ({ outcome, code, stage, path, error, replayed }: MessageFilter): boolean =>
   replayed !== undefined ||

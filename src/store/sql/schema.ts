@@ -223,6 +223,18 @@ export type Tables = {
     part: number
     bytes: Uint8Array
   }
+  /** A code that the messages of an endpoint missed in a column of a table; without column and code: those not kept. */
+  unmapped_codes: {
+    table_name: string
+    column_name: string
+    /** As JSON. */
+    code: string
+    endpoint_id: string
+    count: number
+    first_at: number
+    last_at: number
+    messages: string
+  }
   states: {
     endpoint_id: string
     /** -1 if no lookup got a response: a null cannot be part of the primary key. */
@@ -484,6 +496,19 @@ const TABLES = [
   ) ${STRICT}`,
 ]
 
+/** `first_at` and `last_at` in milliseconds since the epoch; `messages`: ids without a separator, newest first. */
+const UNMAPPED = sql`create table unmapped_codes (
+  table_name ${TEXT} not null,
+  column_name ${TEXT} not null,
+  code ${TEXT} not null,
+  endpoint_id ${TEXT} not null,
+  count ${COUNTER} not null,
+  first_at ${COUNTER} not null,
+  last_at ${COUNTER} not null,
+  messages ${TEXT} not null,
+  constraint unmapped_codes_key primary key (table_name, column_name, code, endpoint_id)
+) ${STRICT}`
+
 /** Every version that is added notifies the instances. */
 const SHARED_TABLES = [
   sql`create trigger tables_changed after insert on table_versions
@@ -605,7 +630,11 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   {
     name: 'code tables',
-    statements: { postgres: [...TABLES, ...SHARED_TABLES], sqlite: TABLES, 'sqlite messages': [] },
+    statements: {
+      postgres: [...TABLES, UNMAPPED, ...SHARED_TABLES],
+      sqlite: [...TABLES, UNMAPPED],
+      'sqlite messages': [],
+    },
   },
 ]
 

@@ -11,6 +11,7 @@ import { compileReplayPlanStore } from './replay-plan-store.ts'
 import { compileScheduleStore } from './schedule-store.ts'
 import { compileStatsStore } from './stats-store.ts'
 import { compileTableStore } from './table-store.ts'
+import { compileUnmappedStore } from './unmapped-store.ts'
 
 export const compileSqlStores = (database: Database, close: () => Promise<void>) => ({
   endpoints: compileEndpointStore(database),
@@ -25,5 +26,6 @@ export const compileSqlStores = (database: Database, close: () => Promise<void>)
   schedules: compileScheduleStore(database),
   deliveries: compileDeliveryStore(database),
   tables: compileTableStore(database),
+  unmapped: compileUnmappedStore(database),
   close,
 })

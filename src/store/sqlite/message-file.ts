@@ -389,7 +389,7 @@ function messagesFromLines({ lines }: LinesRow, filter: MessageFilter): MessageR
   return [...messagesIn(lines)].filter((one) => one.id >= first && one.id < end && isAmong(one, filter))
 }
 
-/** True if a done record can pass the filter: it has no failure, no replay, no business key and no capture. */
+/** True if a done record can pass the filter: it has no failure, no replay, no business key, no missed code and no capture. */
 const mayPassDone = ({
   outcome,
   code,
@@ -400,8 +400,10 @@ const mayPassDone = ({
   replayOf,
   replayed,
   captured,
+  missed,
 }: MessageFilter): boolean =>
   key === undefined &&
+  missed === undefined &&
   error === undefined &&
   replayed === undefined &&
   captured !== true &&

@@ -46,6 +46,7 @@ test('a table is stored whole, read in each format, replaced, restored and delet
     version: 4,
     columns: ['code', 'ucum'],
     rows: 3,
+    missed: 0,
     bytes: added.json<{ bytes: number }>().bytes,
   })
   assert.deepEqual((await call('/tables/unit/$translate?code=g')).json(), {
@@ -159,4 +160,60 @@ test('rows are added, changed in part and removed, after a dry run that says wha
   const made = (await call('/tables/married?dryRun=true', upload)).json<{ added: number }>()
   assert.equal(made.added, 1)
   assert.equal((await call('/tables/married')).status, 404)
+})
+
+test('a batch changes tables and endpoints together, or nothing', async () => {
+  const document = (table: string) => ({
+    name: 'Units',
+    endpoint: { pattern: '/units' },
+    transformation: { input: 'JSON', output: 'JSON' },
+    inputMapping: { 'requestBody.unit': { key: 'unit', transform: { function: 'table', parameters: { table } } } },
+  })
+  const batch = async (operations: readonly JsonObject[], more: JsonObject = {}) => {
+    const { status, json: read } = await call('/endpoints/batch', json('POST', { operations, ...more }))
+    return { status, ...read<{ results: { id?: string; etag?: string; ifMatch?: string }[]; details: object[] }>() }
+  }
+  const put = { op: 'putTable', table: 'units', content: 'code,ucum\r\nmilligram,mg\r\n' }
+  const create = { op: 'create', document: document('units') }
+  assert.equal((await batch([put, create], { dryRun: true })).status, 200)
+  assert.equal((await call('/tables/units')).status, 404)
+  const faulty = await batch([
+    { ...put, content: 'code,ucum\nmg\n' },
+    { op: 'deleteTable', table: 'none' },
+  ])
+  assert.deepEqual(
+    [faulty.status, faulty.details.map((one) => ({ ...one, message: '' }))],
+    [
+      400,
+      [
+        { operation: 0, code: 'TABLE_INVALID', path: 'line 2', message: '' },
+        { operation: 1, code: 'TABLE_UNKNOWN', path: '', message: '' },
+      ],
+    ],
+  )
+  const made = await batch([create, put])
+  assert.deepEqual(made.results, [
+    {
+      operation: 0,
+      op: 'create',
+      id: made.results[0]?.id,
+      name: 'Units',
+      version: 1,
+      etag: made.results[0]?.etag,
+      warnings: [],
+    },
+    { operation: 1, op: 'putTable', name: 'units', version: 1, etag: '"1.json"', warnings: [] },
+  ])
+  const { json: answer } = await service.fetch('/units', json('POST', { unit: 'milligram' }))
+  assert.deepEqual(answer(), { unit: 'mg' })
+  const content = { columns: ['code', 'ucum'], rows: [['gram', 'g']] }
+  const stale = await batch([{ op: 'putTable', table: 'units', content, ifMatch: '"7.csv"' }])
+  assert.equal(stale.status, 412)
+  const remove = { op: 'deleteTable', table: 'units' }
+  assert.equal((await batch([remove])).status, 409)
+  assert.equal((await batch([put, remove])).status, 400)
+  const [, removed] = (await batch([remove, { op: 'delete', id: made.results[0]?.id ?? '' }], { dryRun: true })).results
+  assert.equal(removed?.ifMatch, made.results[0]?.etag)
+  assert.equal((await batch([remove, { op: 'delete', id: made.results[0]?.id ?? '' }])).status, 200)
+  assert.equal((await call('/tables/units')).status, 404)
 })

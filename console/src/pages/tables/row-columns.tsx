@@ -115,5 +115,6 @@ function Cell({ value, label, isKey, onSave }: CellProps) {
 }
 
 const focusField = (field: HTMLInputElement | null): void => {
-  if (field !== null && document.activeElement !== field) field.select()
+  field?.focus()
+  field?.select()
 }

@@ -299,4 +299,55 @@ describeDatabases('what is recorded', ({ withDatabase }) => {
       )
     }),
   )
+
+  it(
+    'keeps the versions of the tables that a message read, and the codes that they had nothing for',
+    withDatabase(async (database) => {
+      const of = (missing: string, table = 'sex') => ({
+        key: missing,
+        transform: { function: 'table', parameters: { table, missing } },
+      })
+      const inputMapping = { 'requestBody.sex': [of('keep')], 'requestBody.unit': [of('fail', 'unit')] }
+      await runLogged(
+        database,
+        { REDACT_PATHS: 'hidden' },
+        async ({ adminUrl, register, fetch: send }) => {
+          for (const [table, csv] of [
+            ['sex', 'code,fhir\nM,male\nX,\n'],
+            ['unit', 'code,ucum\n1,mg\n'],
+            ['unit', 'code,ucum\n1,g\n'],
+          ] as const)
+            await fetch(`${adminUrl}/tables/${table}`, {
+              method: 'PUT',
+              headers: { 'content-type': 'text/csv' },
+              body: csv,
+            })
+          await register({ endpoint: { pattern: '/codes' }, inputMapping })
+          const sexes = Array.from({ length: 150 }, (_, code) => `${code}`)
+          for (const message of [
+            {},
+            { sex: 'M' },
+            { sex: ['M', 'X', 'Y', 'Y', 'z'.repeat(201)], unit: 1 },
+            { sex: 'Y', unit: '2', hidden: 'Y' },
+            { sex: sexes },
+          ])
+            await send('/codes', json('POST', message))
+        },
+        ({ records }) => {
+          const miss = (table: string, code: string) => ({ table, column: table === 'sex' ? 'fhir' : 'ucum', code })
+          const [many, failed, kept, found, none] = records
+          assert.equal(many?.missed?.length, 100)
+          assert.deepEqual(
+            [failed, kept, found, none].map((record) => [record?.code, record?.tables, record?.missed]),
+            [
+              ['CODE_UNMAPPED', { sex: 1, unit: 2 }, [miss('sex', '***'), miss('unit', '2')]],
+              [undefined, { sex: 1, unit: 2 }, [miss('sex', 'X'), miss('sex', 'Y')]],
+              [undefined, { sex: 1 }, undefined],
+              [undefined, undefined, undefined],
+            ],
+          )
+        },
+      )
+    }),
+  )
 })

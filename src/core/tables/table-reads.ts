@@ -1,0 +1,85 @@
+/** What one message reads of tables: of each table one version, by the function `table` and by `$table`. */
+import { Failure } from '../failure.ts'
+import { shown } from '../lint.ts'
+import { rowObject } from './table.ts'
+import { findUseFault, shapesOf, type TableSet, type TableUse } from './table-set.ts'
+
+export type MissedCode = Readonly<{ table: string; column: string; code: string }>
+
+/** `row`: its cells by column; undefined for a code that the table has not. `path`: in the document. */
+export type TableLookup = MissedCode &
+  Readonly<{ version: number; path: string; row: Readonly<Record<string, string>> | undefined }>
+
+export type TableReads = Readonly<{
+  /** Of the tables that were read, by name. */
+  versions: Map<string, number>
+  /** What they had nothing for, each once. */
+  missed: Map<string, MissedCode>
+  /** Undefined if they are not kept. */
+  lookups: TableLookup[] | undefined
+}>
+
+/** A message, as far as it reads tables. */
+export type TableReader = Readonly<{ tables: TableSet; trace: { tableReads: TableReads | undefined } }>
+
+/** Of one message. A longer text is no code that an author adds to a table. */
+const MAX_MISSED = 100
+const MAX_CODE_CHARACTERS = 200
+const MAX_LOOKUPS = 1_000
+
+export const newTableReads = (keepsLookups: boolean): TableReads => ({
+  versions: new Map(),
+  missed: new Map(),
+  lookups: keepsLookups ? [] : undefined,
+})
+
+export const copyTableReads = ({ versions, missed, lookups }: TableReads): TableReads => ({
+  versions: new Map(versions),
+  missed: new Map(missed),
+  lookups: lookups && [...lookups],
+})
+
+/**
+ * What the column has for the code; undefined if that is nothing, which counts as missed. Fails with TABLE_MISSING for an
+ * unknown table or column, and for a missed code, if it must be found, with CODE_UNMAPPED.
+ */
+export function translate(
+  { tables, trace }: TableReader,
+  use: TableUse,
+  code: string,
+  mustFind: boolean,
+): string | undefined {
+  const { table: name, column, path } = use
+  const active = tables.get(name)
+  const index = column === undefined ? 1 : (active?.table.columns.indexOf(column) ?? -1)
+  const cellName = active?.table.columns[index]
+  if (active === undefined || cellName === undefined) {
+    const message = findUseFault(use, shapesOf(tables)) ?? ''
+    throw new Failure('TABLE_MISSING', message, { path, unquoted: 'The message reads an unknown table or column.' })
+  }
+  const { table, version } = active
+  trace.tableReads ??= newTableReads(false)
+  const reads = trace.tableReads
+  reads.versions.set(name, version)
+  const row = table.find(code)
+  const found = row === -1 ? '' : table.cell(row, index)
+  if (reads.lookups !== undefined && reads.lookups.length < MAX_LOOKUPS)
+    reads.lookups.push({
+      path,
+      table: name,
+      version,
+      column: cellName,
+      code,
+      row: row === -1 ? undefined : rowObject(table, row),
+    })
+  if (found !== '') return found
+  if (reads.missed.size < MAX_MISSED && code.length <= MAX_CODE_CHARACTERS)
+    reads.missed.set(JSON.stringify([name, cellName, code]), { table: name, column: cellName, code })
+  if (!mustFind) return undefined
+  const what = row === -1 ? 'no code' : `no "${cellName}" for`
+  throw new Failure(
+    'CODE_UNMAPPED',
+    `The table "${name}" (version ${version}) has ${what} ${JSON.stringify(shown(code))}. Add it to the table, or say what to write in "missing".`,
+    { path, unquoted: `The table "${name}" (version ${version}) has not what the message needs.` },
+  )
+}
