@@ -26,8 +26,12 @@ export const readsTables = (document: JsonObject): readonly string[] =>
     ? listTableUses(checkDocument(document).endpoint).map(({ table }) => table)
     : []
 
-export async function listServiceTables(client: ManagementClient): Promise<readonly ServiceTable[]> {
-  const answer = await client.call('GET', '/tables')
+/** Without those of a port that has none, unless `mustHave`. */
+export async function listServiceTables(client: ManagementClient, mustHave = true): Promise<readonly ServiceTable[]> {
+  const answer = await client.call('GET', '/tables').catch((thrown: unknown) => {
+    if (!mustHave && thrown instanceof ServiceFault && thrown.status === 404) return []
+    throw thrown
+  })
   return Array.isArray(answer)
     ? answer.filter(isObject).map(({ name, version }) => ({ name: String(name), version: Number(version) }))
     : []
