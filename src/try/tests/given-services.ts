@@ -111,7 +111,8 @@ const ambientSandbox = (sandbox: Sandbox, ambient: () => Ambient, timeoutMs: num
       ...compiled,
       transform: (message, _deadlineAt, options) =>
         compiled.transform(message, deadlineAt(), { ...options, ambient: ambient() }),
-      evaluate: (text, message) => compiled.evaluate(text, message, deadlineAt(), ambient()),
+      evaluate: (text, message, _deadlineAt, options) =>
+        compiled.evaluate(text, message, deadlineAt(), { ...options, ambient: ambient() }),
       validate: (place, data) => compiled.validate(place, data, deadlineAt()),
     }
   },

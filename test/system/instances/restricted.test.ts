@@ -123,6 +123,21 @@ async function useDeliveries(deliveries: Store['deliveries']): Promise<void> {
   assert.ok((await deliveries.purge(-60_000, 10)) > 0)
 }
 
+async function useTables({ tables, endpoints, unmapped }: Store): Promise<void> {
+  const content = randomBytes(12).toString('hex')
+  await tables.keep(content, randomBytes(10))
+  const table = { head: { columns: ['code', 'text'], rows: 1, bytes: 10 }, content }
+  const before = (await tables.versions('codes'))[0]?.version ?? 0
+  const change = { method: 'replace', at: '', origin: {} } as const
+  assert.equal(await endpoints.writeAll([], [{ name: 'codes', before, table, change }]), 'stored')
+  assert.equal((await tables.read(content, 10))?.length, 10)
+  await tables.removeUnused(Date.now())
+  const miss = { table: 'codes', column: 'text', code: 'a', endpointId: idOf(1), count: 1, firstAt: 1, lastAt: 1 }
+  for (let n = 0; n < 2; n += 1) await unmapped.add([{ ...miss, messages: [] }])
+  assert.equal(await unmapped.count('codes', ['a']), 2)
+  await unmapped.remove('codes')
+}
+
 /** Uses plans of replays, deliveries, the message log, keys, audit log and idempotency keys, none of which delays a response: 200, or 500 if a call fails. */
 async function useLog(databaseUrl: string): Promise<number> {
   const store = await openPostgres(databaseUrl).catch(() => undefined)
@@ -162,6 +177,7 @@ async function useLog(databaseUrl: string): Promise<number> {
     }
     await idempotency.renew(['one'], 60_000)
     await useDeliveries(store.deliveries)
+    await useTables(store)
     const capture = { endpointId: idOf(1), id: 'c', messages: 2, until: Date.now() + 60_000, startedAt: '', by: '' }
     assert.equal(await captures.put(capture), true)
     assert.equal((await captures.claim(capture, 1)).remaining, 1)
