@@ -32,7 +32,7 @@ export type ReadTables = Readonly<{
 }>
 
 /** In the order of the files. Throws CommandFault for a file that cannot be read. */
-export async function readTables(project: Project | undefined): Promise<ReadTables> {
+export async function readTables(project: Pick<Project, 'folder'> | undefined): Promise<ReadTables> {
   const tables: ProjectTable[] = []
   const names = new Set<string>()
   const lints: LocatedLint[] = []
@@ -66,7 +66,7 @@ export async function readTables(project: Project | undefined): Promise<ReadTabl
 }
 
 /** Throws CommandFault with every fault of the files. */
-export async function demandTables(project: Project | undefined): Promise<readonly ProjectTable[]> {
+export async function demandTables(project: Pick<Project, 'folder'> | undefined): Promise<readonly ProjectTable[]> {
   const { tables, lints } = await readTables(project)
   const errors = lints.filter(isError)
   if (errors.length > 0) throw new CommandFault(errors.map(formatLint), 'findings')
