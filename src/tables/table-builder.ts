@@ -1,7 +1,7 @@
 /** Builds tables row by row and collects what is wrong with them. */
 import type { JsonObject } from '../core/json.ts'
 import { createPause } from '../core/slice.ts'
-import { findColumnFaults, quote, readRow, TABLE_LIMITS, type TableFault } from '../core/tables/table.ts'
+import { findColumnFaults, quote, readRow, TABLE_LIMITS, type Table, type TableFault } from '../core/tables/table.ts'
 import { CompactTable, copyInSlices } from './compact-table.ts'
 import { indexRow, slotCount, type TableParts, writeCell } from './table-layout.ts'
 import type { TableReading } from './table-reading.ts'
@@ -134,7 +134,7 @@ export class TableBuilder {
  * the others. A fault is at `rows[3]`, the fourth of `changes`, or at a row of the table.
  */
 export async function changeRows(
-  table: CompactTable,
+  table: Table,
   changes: ReadonlyMap<string, readonly string[] | undefined>,
 ): Promise<TableReading> {
   const pathTo = (place: number): string =>
