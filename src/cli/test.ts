@@ -208,11 +208,12 @@ function coverageLines(
   isListed: boolean,
 ): readonly string[] {
   if (coverage === undefined) return []
-  const { percent, total, missed } = coverage
+  const { percent, total, missed, tables } = coverage
   const line = `  coverage: ${percent} % of ${total}`
-  if (missed.length === 0 || (isCovered !== false && !isListed)) return [line]
+  const rows = tables.map(({ table, used, rows: all }) => `  table ${table}: ${used} of ${all} rows used`)
+  if (missed.length === 0 || (isCovered !== false && !isListed)) return [line, ...rows]
   const verdict = isCovered === false ? ', too low' : ''
-  return [`${line}${verdict}; no test runs:`, ...missed.map(({ kind, path }) => `    ${kind} ${path}`)]
+  return [`${line}${verdict}; no test runs:`, ...missed.map(({ kind, path }) => `    ${kind} ${path}`), ...rows]
 }
 
 function snapshotLines({ test, differences }: WrittenSnapshot): readonly string[] {
