@@ -30,7 +30,7 @@ const QUERY = {
 const shared = {
   path: '/fhir/ConceptMap/$translate',
   role: 'viewer',
-  answers: { 200: { description: 'Parameters of FHIR R4.', content: { [OUTCOME_MEDIA_TYPE]: {} } } },
+  answers: { 200: { description: 'Parameters of FHIR R4.', content: { [OUTCOME_MEDIA_TYPE]: { schema: anything } } } },
   fails: ['TABLE_UNKNOWN', 'FILTER_INVALID'],
 } as const
 

@@ -116,7 +116,11 @@ export const TablePage = named(
 )
 
 const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
-const content = Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}]))
+const TableContent = named('TableContent', { columns: list(text), rows: list(list(text)) })
+const content = {
+  ...Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}])),
+  [TABLE_FORMATS.json.mediaType]: { schema: TableContent },
+}
 const rowsOf = { 200: { description: 'The rows, in the format that `Accept` asks for.', content } } as const
 const STORED = 'The table is stored and active; of a dry run, what it would change.'
 const stored = answer(STORED, either([TableChanged, TableDiff]))

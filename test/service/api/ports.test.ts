@@ -279,7 +279,10 @@ describe('/openapi.json', () => {
         const isOfTable = path.includes('/tables/') || path.includes('$translate')
         const csv = { headers: { 'content-type': 'text/csv' }, body: 'code,text\na,b\n' }
         if (isOfTable) await call(service.adminUrl, 'PUT', `/tables/${table}`, csv)
-        const query = path.endsWith('$translate') && method === 'get' ? `?code=a&url=${table}` : ''
+        const query =
+          path.endsWith('$translate') && method === 'get'
+            ? `?code=a${path.includes('/fhir/') ? `&url=${table}` : ''}`
+            : ''
         const reply = await call(
           service.adminUrl,
           method.toUpperCase(),
