@@ -76,7 +76,7 @@ export async function run(given: Given<'pull'>, terminal: Terminal): Promise<End
   }
   const without = documents.filter((document) => !endpoints.has(document)).map(({ file }) => file)
   const wantedTables = new Set([...tables.map(({ name }) => name), ...wanted.flatMap(readsTables)])
-  const served = given.all || wantedTables.size > 0 ? await listServiceTables(open.client) : []
+  const served = given.all || wantedTables.size > 0 ? await listServiceTables(open.client, wantedTables.size > 0) : []
   for (const one of served.filter(({ name }) => given.all || wantedTables.has(name))) {
     if (!(await pullTable(open, one, tables, write))) unchanged++
   }

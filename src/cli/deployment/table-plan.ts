@@ -1,6 +1,6 @@
 /** What must change at a service so that it has the tables of a project. */
 import { isDeepStrictEqual } from 'node:util'
-import { isObject, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
 import { listTableUses } from '../../document/reads/table-uses.ts'
 import { tableEtag } from '../../endpoints/table-changes.ts'
@@ -26,8 +26,12 @@ export const readsTables = (document: JsonObject): readonly string[] =>
     ? listTableUses(checkDocument(document).endpoint).map(({ table }) => table)
     : []
 
-export async function listServiceTables(client: ManagementClient): Promise<readonly ServiceTable[]> {
-  const answer = await client.call('GET', '/tables')
+/** Without those of a port that has none, unless `mustHave`. */
+export async function listServiceTables(client: ManagementClient, mustHave = true): Promise<readonly ServiceTable[]> {
+  const answer = await client.call('GET', '/tables').catch((thrown: unknown) => {
+    if (!mustHave && thrown instanceof ServiceFault && thrown.status === 404) return []
+    throw thrown
+  })
   return Array.isArray(answer)
     ? answer.filter(isObject).map(({ name, version }) => ({ name: String(name), version: Number(version) }))
     : []
@@ -57,6 +61,12 @@ export async function changesToTable(stored: CompactTable, { table, format }: Pr
   return isSame ? undefined : diff
 }
 
+/** As an operation of a batch has it. */
+export function batchContent({ content, format }: ProjectTable): Json {
+  const text = content.toString().replace(/^\ufeff/, '')
+  return format === TABLE_FORMATS.csv ? text : JSON.parse(text)
+}
+
 type PlanInput = Readonly<{
   tables: readonly ProjectTable[]
   documents: readonly DesiredDocument[]
@@ -83,8 +93,7 @@ export async function planTables(
     const { name, file, content, format } = one
     const current = served.find((table) => table.name === name)
     const about = { name, file, changes: [] }
-    const text = content.toString().replace(/^\ufeff/, '')
-    const body = { content: format === TABLE_FORMATS.csv ? text : JSON.parse(text), digest: sha256(content) }
+    const body = { content: batchContent(one), digest: sha256(content) }
     if (current === undefined) {
       const { size: added } = one.table
       written.push({ op: 'create', ...about, table: { ...body, added, removed: 0, changed: 0, rows: [] } })

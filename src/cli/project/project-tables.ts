@@ -1,6 +1,7 @@
 /** The tables of a project: the files of its folder `tables`, each with the name of its table. */
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import type { Json } from '../../core/json.ts'
 import { isError, type Lint } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import { TABLE_NAME_PATTERN } from '../../core/tables/table.ts'
@@ -32,7 +33,7 @@ export type ReadTables = Readonly<{
 }>
 
 /** In the order of the files. Throws CommandFault for a file that cannot be read. */
-export async function readTables(project: Project | undefined): Promise<ReadTables> {
+export async function readTables(project: Pick<Project, 'folder'> | undefined): Promise<ReadTables> {
   const tables: ProjectTable[] = []
   const names = new Set<string>()
   const lints: LocatedLint[] = []
@@ -66,11 +67,16 @@ export async function readTables(project: Project | undefined): Promise<ReadTabl
 }
 
 /** Throws CommandFault with every fault of the files. */
-export async function demandTables(project: Project | undefined): Promise<readonly ProjectTable[]> {
+export async function demandTables(project: Pick<Project, 'folder'> | undefined): Promise<readonly ProjectTable[]> {
   const { tables, lints } = await readTables(project)
   const errors = lints.filter(isError)
   if (errors.length > 0) throw new CommandFault(errors.map(formatLint), 'findings')
   return tables
+}
+
+/** The tables of the project, if one of the documents may read any: a large one takes seconds. Throws CommandFault. */
+export async function readTablesFor(documents: readonly (Json | undefined)[], project: Project | undefined) {
+  return documents.some((one) => JSON.stringify(one)?.includes('table')) ? demandTables(project) : []
 }
 
 export const toTableSet = (tables: readonly ProjectTable[]): TableSet =>

@@ -33,6 +33,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'formats',
     'language',
     'store',
+    'tables',
     'outbound/targets.ts',
     'document',
     'pipeline',

@@ -1,6 +1,6 @@
 /** The tables of a project, with every command that knows them. */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, beforeEach, test } from 'node:test'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
@@ -128,6 +128,28 @@ test('pull writes the tables that its documents read, in the format of the file'
   assert.match((await rig.run('pull')).stdout, /^0 written, 3 unchanged\.\n$/)
   await rig.run('pull', { all: true })
   assert.equal(existsSync(join(rig.folder, 'tables/unread.csv')), true)
+})
+
+test('test and run read the tables of the project', async (context) => {
+  const sent = {
+    name: 'F',
+    given: { message: { body: { sex: 'F' } } },
+    expect: { answer: { body: { gender: 'female' } } },
+  }
+  const folder = folderOf(context, {
+    'crosswalk.json': {},
+    'endpoints/a.json': document('A', 'sex'),
+    'endpoints/a.tests.json': { tests: [sent] },
+    'tables/sex.csv': SEX,
+    'message.json': { sex: 'M' },
+  })
+  const tested = await runCommand('test', [], { project: folder })
+  assert.equal(tested.code, 0, tested.stdout)
+  const input = join(folder, 'message.json')
+  const ran = await runCommand('run', [join(folder, 'endpoints/a.json')], { project: folder, input })
+  assert.deepEqual([ran.code, ran.stdout], [0, '{"gender":"male"}\n'])
+  writeFileSync(join(folder, 'tables/sex.csv'), 'code\n')
+  assert.match((await runCommand('test', [], { project: folder })).stderr, /sex\.csv:1:1: error: .*two columns/)
 })
 
 test('lint checks the files of tables, and what documents read of them', async (context) => {
