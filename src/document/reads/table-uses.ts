@@ -8,10 +8,13 @@ import type { Endpoint } from '../schema/schema.ts'
 import { listMappings } from './document-mappings.ts'
 import { listReferences } from './document-reads.ts'
 
+/** An expression may also read a table whose name it computes. */
+export const mayReadTables = (expression: string): boolean => /\$(?:table|eval)\b/.test(expression)
+
 export const listTableUses = (endpoint: Endpoint): readonly TableUse[] => [
   ...listFunctionUses(endpoint),
   ...listReferences(endpoint).flatMap(({ kind, text, at }) =>
-    kind === 'expression' && text.includes('$table')
+    kind === 'expression' && mayReadTables(text)
       ? collectTextTables(text).map((use) => ({ ...use, path: documentPath(...at) }))
       : [],
   ),

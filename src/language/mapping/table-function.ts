@@ -37,6 +37,14 @@ export function checkTableParameters(parameters: JsonObject, lint: LintSink): bo
   return isSound
 }
 
+/** JSON Schema of what it gives for one code. */
+export function describeTableResult({ missing = MISSING.fail }: JsonObject): JsonObject {
+  if (missing === MISSING.keep) return { type: ['string', 'number', 'boolean'] }
+  return missing === MISSING.fail || missing === null ? TEXT : { anyOf: [TEXT, { const: missing }] }
+}
+
+const TEXT = { type: 'string' } as const
+
 /**
  * Fails with CODE_UNMAPPED at `path` for a code that the table has not, or has no text for, unless `missing` says what to write.
  * A number or boolean is looked for as its text; no value stays none.
