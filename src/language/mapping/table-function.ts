@@ -1,6 +1,7 @@
 /** The function `table`: what a table has for a code. */
 import { type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
+import { nearest } from '../../core/nearest.ts'
 import { type TableReader, translate } from '../../core/tables/table-reads.ts'
 
 /**
@@ -25,8 +26,10 @@ export function checkTableParameters(parameters: JsonObject, lint: LintSink): bo
     isSound = false
   }
   for (const name of Object.keys(parameters)) {
-    if (!NAMES.includes(name))
-      refuse(lint.at(name), `The function table has no parameter "${name}", but table, column and missing.`)
+    if (NAMES.includes(name)) continue
+    const near = nearest(name, NAMES)
+    const hint = near === undefined ? 'it has table, column and missing.' : `did you mean "${near}"?`
+    refuse(lint.at(name), `The function table has no parameter "${name}"; ${hint}`)
   }
   for (const name of ['table', 'column'] as const) {
     const value = parameters[name]
