@@ -9,6 +9,9 @@ import type { Endpoint } from '../schema/schema.ts'
 import { listMappings } from './document-mappings.ts'
 import { listReferences } from './document-reads.ts'
 
+/** An expression may also read a table whose name it computes. */
+export const mayReadTables = (expression: string): boolean => /\$(?:table|eval)\b/.test(expression)
+
 export const listTableUses = (endpoint: Endpoint): readonly TableUse[] => [
   ...endpoint.requests.lookup.flatMap((lookup, index): readonly TableUse[] => {
     const table = targetOf(lookup).tableInUrl?.(lookup.config.url)
@@ -16,7 +19,7 @@ export const listTableUses = (endpoint: Endpoint): readonly TableUse[] => [
   }),
   ...listFunctionUses(endpoint),
   ...listReferences(endpoint).flatMap(({ kind, text, at }) =>
-    kind === 'expression' && text.includes('$table')
+    kind === 'expression' && mayReadTables(text)
       ? collectTextTables(text).map((use) => ({ ...use, path: documentPath(...at) }))
       : [],
   ),
