@@ -267,7 +267,7 @@ function createAdminServer(options: ServersOptions, api: Api, answer: AnswerFail
   addRoutes(server, ADMIN_ROUTES, api)
   if (workerSlot.slot === 0 && !existsSync(consoleFolder)) logger.warn({}, CONSOLE_MISSING)
   refuseBelow(server, '/uptime', 'open')
-  for (const path of ['/endpoints', '/messages', '/deliveries', '/fhir']) refuseBelow(server, path)
+  for (const path of ['/endpoints', '/messages', '/deliveries', '/fhir', '/tables']) refuseBelow(server, path)
   return server
 }
 
