@@ -43,7 +43,7 @@ import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { checkQuery } from './check-call.ts'
 import { Counts } from './operation.ts'
-import { createOrigin } from './origin.ts'
+import { ChangeOrigin, createOrigin } from './origin.ts'
 import { answer, body, findsNoEndpoint, IfMatch, optionalBody, route } from './route.ts'
 import { Schedule } from './schedule.ts'
 import { sendList } from './send-list.ts'
@@ -136,16 +136,7 @@ export const Version = named(
     version: described(whole, 'Counts the changes of the endpoint, from 1.'),
     at: time,
     method: Type.Enum([...CHANGE_METHODS]),
-    origin: object(
-      {},
-      {
-        address: text,
-        who: text,
-        name: text,
-        note: text,
-        testsOverride: described(text, 'The reason for a change although stored tests fail.'),
-      },
-    ),
+    origin: ChangeOrigin,
   },
   {
     restored: described(whole, 'The version that was made active again.'),

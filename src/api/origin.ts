@@ -1,8 +1,21 @@
 /** Who asks for a change of an endpoint, and why. */
 import { allows, type Caller } from '../core/access.ts'
 import { Failure } from '../core/failure.ts'
+import { described, object, text } from '../core/schema.ts'
 import { NOTE_CHARACTERS, type Origin } from '../core/stored-document.ts'
 import type { Call } from './call.ts'
+
+/** As versions show it. */
+export const ChangeOrigin = object(
+  {},
+  {
+    address: text,
+    who: text,
+    name: text,
+    note: text,
+    testsOverride: described(text, 'The reason for a change although stored tests fail.'),
+  },
+)
 
 /** Fails with ACCESS_DENIED for callers who may not override the tests of an endpoint. */
 export function createOrigin(call: Call): Origin {

@@ -6,7 +6,9 @@ import { collectInto, type Lint, toFaults } from '../core/lint.ts'
 import {
   anything,
   described,
+  either,
   enumSchema,
+  extend,
   flag,
   id,
   list,
@@ -22,12 +24,12 @@ import { rowObject, TABLE_NAME_PATTERN } from '../core/tables/table.ts'
 import { checkSchema } from '../document/checks/check-field.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import { tableEtag } from '../endpoints/table-changes.ts'
-import type { ChangedTable, TableCall, TableRows } from '../endpoints/table-service.ts'
+import type { ChangedTable, RowsChange, TableCall, TableRows } from '../endpoints/table-service.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-formats.ts'
 import { sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
-import { createOrigin } from './origin.ts'
+import { ChangeOrigin, createOrigin } from './origin.ts'
 import { answer, body, checkedBody, IfMatch, optionalBody, route } from './route.ts'
 
 export const TableSummary = named('TableSummary', {
@@ -42,15 +44,18 @@ export const TableSummary = named('TableSummary', {
 
 const changes = { name: text, version: whole }
 const changedRows = { columns: list(text), rows: whole, bytes: whole }
-const TableChanged = named('TableChanged', changes, changedRows)
-const RowsAdded = named(
+export const TableChanged = named('TableChanged', changes, changedRows)
+export const RowsAdded = named(
   'TableRowsAdded',
   { ...changes, missed: described(whole, 'How often messages missed these codes, of those that are listed.') },
   changedRows,
 )
 
 const row = record(text)
-const Rows = object({ rows: list(row) })
+const Rows = object(
+  { rows: described(list(row), 'Of a row that is there, columns that are not named keep their values.') },
+  { remove: described(list(text), 'Keys of rows to remove.') },
+)
 const RowChange = object(
   { kind: enumSchema(['added', 'removed', 'changed']), key: text },
   { from: described(row, 'The row before.'), to: described(row, 'The row afterwards.') },
@@ -64,11 +69,11 @@ export const TableDiff = named('TableDiff', {
 
 export const TableVersion = named(
   'TableVersion',
-  { version: whole, at: time, method: text, origin: anything },
+  { version: whole, at: time, method: text, origin: ChangeOrigin },
   { restored: whole, columns: list(text), rows: whole, bytes: whole },
 )
 
-const UnmappedCodes = named('UnmappedCodes', {
+export const UnmappedCodes = named('UnmappedCodes', {
   codes: described(
     list(
       object({
@@ -88,6 +93,16 @@ const UnmappedCodes = named('UnmappedCodes', {
   uncounted: described(whole, 'Misses of further codes: 10,000 are kept.'),
 })
 
+export const TableEffect = named('TableEffect', {
+  before: described(whole, 'The version before it that has rows; 0 without one.'),
+  messages: described(whole, 'Of the newest messages, those that read the table.'),
+  changed: described(whole, 'Those of them that it maps otherwise.'),
+  unknown: described(whole, 'Those of them whose bodies were not kept.'),
+  ids: described(list(id), 'The newest ones that it maps otherwise, at most 20.'),
+})
+const DEFAULT_JUDGED = 100
+const MAX_JUDGED = 500
+
 const DEFAULT_UNMAPPED = 100
 const MAX_UNMAPPED = 1_000
 const SomeCodes = object({}, { codes: list(text) })
@@ -98,10 +113,28 @@ const Translation = named('Translation', {
   row: described(row, 'By the names of the columns.'),
 })
 
+export const TablePage = named(
+  'TablePage',
+  {
+    version: whole,
+    columns: list(text),
+    total: described(whole, 'Rows of the table.'),
+    matches: described(whole, 'Rows of the table that have the text.'),
+    rows: described(list(list(text)), 'Cells in the order of the columns.'),
+  },
+  { next: described(whole, 'The `from` of the next page; absent on the last one.') },
+)
+
 const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
-const content = Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}]))
+const TableContent = named('TableContent', { columns: list(text), rows: list(list(text)) })
+const content = {
+  ...Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}])),
+  [TABLE_FORMATS.json.mediaType]: { schema: TableContent },
+}
 const rowsOf = { 200: { description: 'The rows, in the format that `Accept` asks for.', content } } as const
-const stored = answer('It is stored and active.', TableChanged)
+const STORED = 'The table is stored and active; of a dry run, what it would change.'
+const stored = answer(STORED, either([TableChanged, TableDiff]))
+const dryRun = { dryRun: described(flag, 'Stores nothing, and says what would change.') }
 const findsNoTable = ['TABLE_UNKNOWN'] as const
 const findsNoVersion = [...findsNoTable, 'VERSION_UNKNOWN'] as const
 export const refusesTable = ['TABLE_INVALID', 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'] as const
@@ -123,6 +156,7 @@ export const tableRoutes = [
     path: '/tables/:name',
     role: 'author',
     summary: 'Stores a table, in place of the one with this name: CSV, JSON rows or a FHIR ConceptMap.',
+    query: dryRun,
     headers: IfMatch,
     body: { required: true, content },
     takesMessage: true,
@@ -133,6 +167,7 @@ export const tableRoutes = [
       const name = checkName(call.params.name)
       const bytes = call.request.body as Uint8Array | undefined
       const reading = await formatOfBody(call).read(bytes ?? new Uint8Array())
+      if (call.query.dryRun) return tables.comparePut(name, reading)
       const made = await tables.put(name, reading, toTableCall(call))
       if (made.isNew) call.reply.header('location', `/tables/${name}`)
       return sendJson(call.reply, made.isNew ? 201 : 200, changed(call, made))
@@ -162,19 +197,42 @@ export const tableRoutes = [
     },
   }),
   route({
+    method: 'GET',
+    path: '/tables/:name/rows',
+    role: 'viewer',
+    summary: 'A page of the rows of a table, or of those that have a text.',
+    query: {
+      search: described(text, 'A part of any cell, in whatever case.'),
+      from: extend(described(whole, 'Index of the first row of the page, by default 0.'), { minimum: 0 }),
+      limit: pageLimit(1_000, 100, 'Rows of a page.'),
+    },
+    answers: { 200: answer('The rows.', TablePage) },
+    fails: findsNoTable,
+    handle: async (call, { tables }) => {
+      const { search = '', from = 0, limit = 100 } = call.query
+      const page = await tables.find(call.params.name, { search, from, limit }, () => call.reply.raw.destroyed)
+      if (page === undefined) return call.reply.hijack()
+      call.reply.header('etag', tableEtag(page.version, TABLE_FORMATS.json))
+      return page
+    },
+  }),
+  route({
     method: 'POST',
     path: '/tables/:name/rows',
     role: 'author',
-    summary: 'Adds rows to a table; a row whose key is there already is replaced.',
+    summary: 'Adds, replaces and removes rows of a table by their keys.',
+    query: dryRun,
     headers: IfMatch,
     body: body(Rows),
-    answers: { 200: answer('They are stored and active.', RowsAdded) },
+    answers: { 200: answer(STORED, either([RowsAdded, TableDiff])) },
     fails: [...findsNoTable, ...refusesTable],
     handle: async (call, { tables, unmapped }) => {
-      const rows = readRows(call)
-      const made = changed(call, await tables.addRows(call.params.name, rows, toTableCall(call)))
+      const { name } = call.params
+      const change = readRows(call)
+      if (call.query.dryRun) return tables.compareRows(name, change)
+      const made = changed(call, await tables.changeRows(name, change, toTableCall(call)))
       const [key = ''] = made.columns ?? []
-      const codes = rows.flatMap((row) => row[key] ?? [])
+      const codes = change.rows.flatMap((row) => row[key] ?? [])
       return { ...made, missed: await unmapped.missesOf(made.name, codes) }
     },
   }),
@@ -237,13 +295,24 @@ export const tableRoutes = [
       tables.diff(name, versionNumber(version), versionNumber(other)),
   }),
   route({
+    method: 'GET',
+    path: '/tables/:name/versions/:version/effect',
+    role: 'viewer',
+    summary: 'How many of the newest messages a version maps otherwise than the one before it.',
+    query: { limit: pageLimit(MAX_JUDGED, DEFAULT_JUDGED, 'Messages that are looked at.') },
+    answers: { 200: answer('What became of them, as far as their bodies were kept.', TableEffect) },
+    fails: [...findsNoVersion, 'OVERLOADED', 'SHUTTING_DOWN'],
+    handle: async ({ params, query }, { tableEffect }) =>
+      tableEffect(params.name, versionNumber(params.version), query.limit ?? DEFAULT_JUDGED),
+  }),
+  route({
     method: 'POST',
     path: '/tables/:name/versions/:version/restore',
     role: 'author',
     summary: 'Makes the rows of an earlier version the table again, as a new version.',
     headers: IfMatch,
     body: optionalBody(anything),
-    answers: { 200: stored },
+    answers: { 200: answer('It is stored and active.', TableChanged) },
     fails: [...findsNoVersion, 'TABLE_IN_USE', 'TABLES_FULL', 'PRECONDITION_FAILED'],
     handle: async (call, { tables }) => {
       const { name, version } = call.params
@@ -269,14 +338,14 @@ export const tableRoutes = [
 ]
 
 /** Fails with TABLE_INVALID. */
-function readRows(call: Call): readonly Readonly<Record<string, string>>[] {
+function readRows(call: Call): RowsChange {
   const raw = call.json()
   const lints: Lint[] = []
   checkSchema(Rows, raw, collectInto(lints))
   if (lints.length > 0) {
     throw new Failure('TABLE_INVALID', 'The rows have faults; nothing was stored.', { details: toFaults(lints) })
   }
-  return (raw as unknown as Static<typeof Rows>).rows
+  return raw as unknown as Static<typeof Rows>
 }
 
 const toTableCall = (call: Call): TableCall => ({

@@ -16,6 +16,7 @@ import type * as replays from './replays.ts'
 import type { Answer, Content } from './route.ts'
 import type { TypedRoutes } from './routes.ts'
 import type * as schedule from './schedule.ts'
+import type * as tables from './tables.ts'
 import type * as tests from './tests.ts'
 
 type Modules = typeof access &
@@ -31,6 +32,7 @@ type Modules = typeof access &
   typeof replays &
   typeof schedule &
   typeof suggestRequest &
+  typeof tables &
   typeof testFile &
   typeof tests
 

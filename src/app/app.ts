@@ -166,6 +166,7 @@ async function openParts(context: Context) {
     endpointService,
     intake,
     observers,
+    tables,
     waiting: () => intake.waiting + loadShedder.waiting,
     httpClient: services.outbound.health,
     connections: () => servers.connections,
@@ -234,6 +235,7 @@ async function openParts(context: Context) {
   const watching = createWatching({
     settings,
     registry,
+    tables,
     endpointService,
     observers,
     records,

@@ -5,7 +5,8 @@ import type { Clock } from '../core/run.ts'
 import { createPause } from '../core/slice.ts'
 import type { Origin } from '../core/stored-document.ts'
 import type { StoredTable, TableHead, TableVersion } from '../core/tables/stored-table.ts'
-import { rowObject, TABLE_LIMITS, type Table, type TableFault } from '../core/tables/table.ts'
+import { quote, readRow, rowObject, TABLE_LIMITS, type Table, type TableFault } from '../core/tables/table.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
@@ -52,6 +53,25 @@ export type TableDiff = Readonly<{
   rows: readonly RowChange[]
 }>
 
+/** Rows by the names of their columns, and keys of rows to remove. Of a row that is there, columns that are not named keep their values. */
+export type RowsChange = Readonly<{
+  rows: readonly Readonly<Record<string, string>>[]
+  remove?: readonly string[] | undefined
+}>
+
+/** `from`: index of a row. */
+export type RowSearch = Readonly<{ search: string; from: number; limit: number }>
+
+/** `rows`: their cells; `matches`: rows of the whole table that have the text; `next`: the first of them behind the page. */
+export type RowPage = Readonly<{
+  version: number
+  columns: readonly string[]
+  total: number
+  matches: number
+  rows: readonly (readonly string[])[]
+  next?: number
+}>
+
 const MAX_SHOWN_CHANGES = 1_000
 
 export type TableServiceOptions = Readonly<{
@@ -81,6 +101,11 @@ export class TableService {
     return active
   }
 
+  /** The tables that messages read now. */
+  get current(): TableSet {
+    return this.#options.tables.current
+  }
+
   /** Newest first, also of a table that was deleted. */
   async versions(name: string): Promise<readonly TableVersion[]> {
     const versions = await this.#call((store) => store.versions(name))
@@ -102,16 +127,52 @@ export class TableService {
     return compareTables((await this.version(name, before)).table, (await this.version(name, after)).table)
   }
 
+  /** Rows of which a cell has the text, in whatever case, from row `from` on. Out: undefined once the caller has left. */
+  async find(name: string, { search, from, limit }: RowSearch, hasLeft: () => boolean): Promise<RowPage | undefined> {
+    const { version, table } = this.get(name)
+    const { columns, size } = table
+    const wanted = search.toLowerCase()
+    const rows: string[][] = []
+    const pause = createPause()
+    let [matches, next] = [0, size]
+    // Without a text all rows match: those of the page are enough.
+    const end = wanted === '' ? Math.min(from + limit + 1, size) : size
+    for (let row = wanted === '' ? from : 0; row < end; row += 1) {
+      const cells = readRow(table, row)
+      if (cells.some((cell) => cell.toLowerCase().includes(wanted))) {
+        matches += 1
+        if (row >= from && rows.length < limit) rows.push(cells)
+        else if (row >= from) next = Math.min(next, row)
+      }
+      const due = pause()
+      if (due !== undefined) await due
+      if (due !== undefined && hasLeft()) return undefined
+    }
+    const page = { version, columns, total: size, matches: wanted === '' ? size : matches, rows }
+    return next < size ? { ...page, next } : page
+  }
+
+  /** What `put` would change. Fails with TABLE_INVALID. */
+  comparePut(name: string, reading: TableReading): Promise<TableDiff> {
+    return compareTables(this.#options.tables.current.get(name)?.table, tableOf(reading).table)
+  }
+
+  /** What `changeRows` would change. Fails with TABLE_UNKNOWN, TABLE_INVALID. */
+  async compareRows(name: string, change: RowsChange): Promise<TableDiff> {
+    const { table } = this.get(name)
+    return compareTables(table, tableOf(await readChange(table, change)).table)
+  }
+
   /** Replaces the whole table, or makes a new one. Fails with TABLE_INVALID, TABLE_IN_USE, TABLES_FULL, PRECONDITION_FAILED. */
   put(name: string, reading: TableReading, call: TableCall): Promise<ChangedTable> {
     return this.#store(name, tableOf(reading), call)
   }
 
-  /** Adds rows by the names of their columns; a row whose key is there already replaces it. Fails as `put` does. */
-  addRows(name: string, rows: readonly Readonly<Record<string, string>>[], call: TableCall): Promise<ChangedTable> {
+  /** Fails as `put` does. */
+  changeRows(name: string, change: RowsChange, call: TableCall): Promise<ChangedTable> {
     return retryOnConflict(call.ifMatch, async () => {
       const { version, table } = this.get(name)
-      const built = tableOf(await withRows(table, rows))
+      const built = tableOf(await readChange(table, change))
       const ifMatch = call.ifMatch ?? tableEtag(version, TABLE_FORMATS.json)
       return this.#store(name, built, { ...call, ifMatch })
     })
@@ -149,20 +210,31 @@ export class TableService {
 
 type TableChangeOf = Parameters<EndpointService['changeTables']>[0][number]
 
-/** In: rows by the names of their columns. A cell that is not given is empty. */
-async function withRows(table: Table, rows: readonly Readonly<Record<string, string>>[]): Promise<TableReading> {
+async function readChange(table: Table, { rows, remove = [] }: RowsChange): Promise<TableReading> {
   const { columns } = table
-  const faults = rows.flatMap((row, index) =>
-    Object.keys(row).flatMap((name) =>
-      columns.includes(name) ? [] : [{ path: `rows[${index}].${name}`, message: `The table has no column "${name}".` }],
-    ),
-  )
+  const [keyColumn = ''] = columns
+  const faults: TableFault[] = []
+  const changes = new Map<string, readonly string[] | undefined>()
+  for (const [index, row] of rows.entries()) {
+    const path = `rows[${index}]`
+    const key = row[keyColumn] ?? ''
+    for (const name of Object.keys(row)) {
+      if (!columns.includes(name))
+        faults.push({ path: `${path}.${name}`, message: `The table has no column ${quote(name)}.` })
+    }
+    if (changes.has(key)) faults.push({ path, message: `The key ${quote(key)} is that of an earlier row; remove one.` })
+    const found = table.find(key)
+    changes.set(
+      key,
+      columns.map((name, column) => row[name] ?? table.cell(found, column)),
+    )
+  }
+  for (const key of remove) if (!changes.has(key)) changes.set(key, undefined)
   if (faults.length > 0) return { ok: false, faults: faults.slice(0, TABLE_LIMITS.faults) }
-  const cells = rows.map((row) => columns.map((column) => row[column] ?? ''))
-  return changeRows(table, new Map(cells.map((row) => [row[0] ?? '', row])))
+  return changeRows(table, changes)
 }
 
-async function compareTables(before: Table, after: Table): Promise<TableDiff> {
+export async function compareTables(before: Table | undefined, after: Table): Promise<TableDiff> {
   const pause = createPause()
   const counts = { added: 0, removed: 0, changed: 0 }
   const rows: RowChange[] = []
@@ -172,16 +244,16 @@ async function compareTables(before: Table, after: Table): Promise<TableDiff> {
   }
   for (let row = 0; row < after.size; row += 1) {
     const key = after.cell(row, 0)
-    const found = before.find(key)
+    const found = before?.find(key) ?? -1
     const to = rowObject(after, row)
-    if (found === -1) add({ kind: 'added', key, to })
+    if (before === undefined || found === -1) add({ kind: 'added', key, to })
     else {
       const from = rowObject(before, found)
       if (JSON.stringify(from) !== JSON.stringify(to)) add({ kind: 'changed', key, from, to })
     }
     await pause()
   }
-  for (let row = 0; row < before.size; row += 1) {
+  for (let row = 0; before !== undefined && row < before.size; row += 1) {
     const key = before.cell(row, 0)
     if (after.find(key) === -1) add({ kind: 'removed', key, from: rowObject(before, row) })
     await pause()

@@ -8,6 +8,7 @@ import type { LintSink } from '../core/lint.ts'
 import type { Run } from '../core/run.ts'
 import { type TranslateNow, translate } from '../core/tables/table-reads.ts'
 import { checkReference, isOfRequest } from '../document/checks/path-roots.ts'
+import { mayReadTables } from '../document/reads/table-uses.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import type { ReferenceStage } from '../document/schema/schema-fields.ts'
 import { ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
@@ -44,9 +45,6 @@ export const translatorOf =
   (table, column, code, mustFind) =>
     translate(run, { table, column, path }, code, mustFind)
 
-/** Of an expression that reads no table, a message makes no translator. */
-export const readsTables = (text: string): boolean => /\$(?:table|eval)\b/.test(text)
-
 export function createExpressionCompiler(
   endpoint: Endpoint,
   settings: PipelineSettings,
@@ -72,7 +70,7 @@ export function createExpressionCompiler(
     const roots = parsed.value.roots && new Set(parsed.value.roots)
     const inSandbox = sandboxed && callSandbox(text, roots, sandboxed.evaluate, lint.path)
     const evaluateHere = 'evaluate' in parsed.value ? parsed.value.evaluate : undefined
-    const asksTables = readsTables(text)
+    const asksTables = mayReadTables(text)
     const readsPayload = isOfRequest(stage) && roots?.has('payload') !== false
     return (message, run) => {
       if (run.clock() >= run.deadlineAt) throw outOfTime(lint.path)

@@ -17,6 +17,7 @@ import type { MessagePage } from './records/message-calls.ts'
 import type { FailureGroup, ListedMessage, MessageRecord, ReplayPlan } from './records/record-types.ts'
 import type { GroupList } from './records/replay-calls.ts'
 import type { StoredTests } from './run-calls.ts'
+import type { ShownRow, TableDiff, TableRow, TableVersion } from './table-calls.ts'
 
 declare const answer: unique symbol
 
@@ -48,6 +49,8 @@ export const queryParts = {
   groups: ['groups'],
   replays: ['replays'],
   deliveries: ['deliveries'],
+  tables: ['tables'],
+  tableLists: ['tables', 'list'],
   health: ['health'],
 } as const
 
@@ -88,6 +91,11 @@ export const queryKeys = {
   delivery: (id: string) => answerKey<DeliveryDetail>('deliveries', 'one', id),
   /** Not below `deliveries`: each read of it is noted in the audit log. */
   deliveryRequest: (id: string) => answerKey<OutgoingRequest>('delivery-request', 'one', id),
+  tables: answerKey<readonly TableRow[]>('tables', 'list', 'all'),
+  tableListRows: pagesKey<TableRow>('tables', 'list', 'rows'),
+  tableRows: (name: string, search: string) => pagesKey<ShownRow>('tables', 'rows', name, search),
+  tableVersions: (name: string) => answerKey<readonly TableVersion[]>('tables', 'versions', name),
+  tableDiff: (name: string, from: number, to: number) => answerKey<TableDiff>('tables', 'diff', name, from, to),
   keys: answerKey<readonly Schemas['Key'][]>('keys', 'all'),
   audit: (search: Parameters) => pagesKey<Schemas['AuditEntry']>('audit', 'rows', search),
   /** Beside health: the event `status` has changes of both. */

@@ -16,6 +16,7 @@ export const NAVIGATION: readonly NavigationRow[] = [
   { to: '/groups', title: 'Failures', needs: 'viewer' },
   { to: '/replays', title: 'Replays', needs: 'viewer' },
   { to: '/deliveries', title: 'Deliveries', needs: 'viewer' },
+  { to: '/tables', title: 'Tables', needs: 'viewer' },
   { to: '/audit', title: 'Audit log', needs: 'admin' },
   { to: '/keys', title: 'API keys', needs: 'admin' },
 ]

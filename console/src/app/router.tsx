@@ -8,6 +8,7 @@ import { readGroupsSearch } from '../pages/groups/groups-search.ts'
 import { readMappingSearch } from '../pages/mapping/mapping-search.ts'
 import { readMessagesSearch } from '../pages/messages/messages-search.ts'
 import { readStatsSearch } from '../pages/stats/stats-search.ts'
+import { readRowsSearch, readTableVersionsSearch } from '../pages/tables/tables-search.ts'
 import { readVersionsSearch } from '../pages/versions/versions-search.ts'
 import { formatSearch, parseSearch } from '../ui/search-params.ts'
 import { PageFailure, PageMissing } from './page-failure.tsx'
@@ -120,6 +121,23 @@ const routes = [
     getParentRoute,
     path: '/deliveries/$id',
     component: lazyRouteComponent(() => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/tables',
+    component: lazyRouteComponent(() => import('../pages/tables/tables-page.tsx'), 'TablesPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/tables/$name',
+    validateSearch: readRowsSearch,
+    component: lazyRouteComponent(() => import('../pages/tables/table-page.tsx'), 'TablePage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/tables/$name/versions',
+    validateSearch: readTableVersionsSearch,
+    component: lazyRouteComponent(() => import('../pages/tables/table-versions-page.tsx'), 'TableVersionsPage'),
   }),
 ] as const
 

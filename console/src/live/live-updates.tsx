@@ -5,16 +5,17 @@ import { queryParts } from '../api/query-keys.ts'
 import { createStore, useStore } from '../api/store.ts'
 import { openEventStream, type StreamState } from './event-stream.ts'
 
-export type LiveType = 'messages' | 'failures' | 'replay' | 'deliveries' | 'endpoints' | 'status' | 'reset'
+export type LiveType = 'messages' | 'failures' | 'replay' | 'deliveries' | 'endpoints' | 'tables' | 'status' | 'reset'
 
 /** The answers that each event concerns. */
 const CONCERNED: Readonly<Record<LiveType, readonly (readonly string[])[]>> = {
-  messages: [queryParts.counts, queryParts.messages, queryParts.endpointLists],
+  messages: [queryParts.counts, queryParts.messages, queryParts.endpointLists, queryParts.tableLists],
   failures: [queryParts.groups],
-  // A replay that succeeds takes its message out of the group of its failure.
-  replay: [queryParts.replays, queryParts.groups],
+  // A replay that succeeds takes its message out of the group of its failure, and a run its codes out of those that tables lack.
+  replay: [queryParts.replays, queryParts.groups, queryParts.tableLists],
   deliveries: [queryParts.deliveries],
   endpoints: [queryParts.endpoints],
+  tables: [queryParts.tables],
   status: [queryParts.health],
   reset: [],
 }

@@ -5,11 +5,12 @@ import type { Enriched, Transformed } from '../../core/message.ts'
 import type { Run } from '../../core/run.ts'
 import { letOthersRun, SLICE_MS } from '../../core/slice.ts'
 import { checkReference } from '../../document/checks/path-roots.ts'
+import { mayReadTables } from '../../document/reads/table-uses.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
 import { isTimeout } from '../../language/jsonata/expression-limits.ts'
 import type { Step } from '../chain.ts'
-import { expressionFailed, expressionLimits, outOfTime, pickRoots, readsTables, translatorOf } from '../expressions.ts'
+import { expressionFailed, expressionLimits, outOfTime, pickRoots, translatorOf } from '../expressions.ts'
 import type { SandboxedProgram, Transformation } from '../sandbox.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { observeExpression, type StageObserver } from '../stage-observer.ts'
@@ -43,7 +44,7 @@ export function compileTransform(
     for (const reference of parsed.value.references)
       checkReference(reference, 'transform', endpoint, sink, name, 0, text)
     const expression = observer === undefined ? parsed.value : observeExpression(name, parsed.value, observer)
-    return [{ name, path: documentPath('inputTransforms', name), expression, asksTables: readsTables(text) }]
+    return [{ name, path: documentPath('inputTransforms', name), expression, asksTables: mayReadTables(text) }]
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
   const inSandbox =

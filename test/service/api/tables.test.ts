@@ -46,6 +46,7 @@ test('a table is stored whole, read in each format, replaced, restored and delet
     version: 4,
     columns: ['code', 'ucum'],
     rows: 3,
+    missed: 0,
     bytes: added.json<{ bytes: number }>().bytes,
   })
   assert.deepEqual((await call('/tables/unit/$translate?code=g')).json(), {
@@ -94,6 +95,71 @@ test('messages translate codes, and a table in use stays', async () => {
   assert.equal((await call('/tables/sex', csv('code,fhir\nM,male\n'))).json<{ code: string }>().code, 'TABLE_IN_USE')
   await call('/tables/sex', csv('code,hl7\nQ,other\n'))
   assert.deepEqual(await send('Q'), [200, 'other'])
+})
+
+test('rows are listed in pages and searched, in whatever case', async () => {
+  const rows = Array.from({ length: 250 }, (_, at) => `c${at},${at % 100 === 7 ? 'Liver' : 'Blood'},${at}`)
+  await call('/tables/organs', csv(['code,name,rank', ...rows].join('\n')))
+  const page = async (query: string) => {
+    const { json, headers } = await call(`/tables/organs/rows?${query}`)
+    assert.equal(headers.get('etag'), '"1.json"')
+    const { rows, columns, ...others } = json<{ rows: string[][]; columns: string[] }>()
+    assert.deepEqual(columns, ['code', 'name', 'rank'])
+    return { ...others, keys: rows.map(([key]) => key) }
+  }
+  const whole = { version: 1, total: 250, matches: 250 }
+  assert.deepEqual((await page('')).keys.length, 100)
+  assert.deepEqual(await page('limit=2'), { ...whole, keys: ['c0', 'c1'], next: 2 })
+  assert.deepEqual(await page('limit=2&from=248'), { ...whole, keys: ['c248', 'c249'] })
+  assert.deepEqual(await page('from=300'), { ...whole, keys: [] })
+  const found = { version: 1, total: 250, matches: 3 }
+  assert.deepEqual(await page('search=LIVER'), { ...found, keys: ['c7', 'c107', 'c207'] })
+  assert.deepEqual(await page('search=liver&limit=1'), { ...found, keys: ['c7'], next: 107 })
+  assert.deepEqual(await page('search=liver&limit=2&from=107'), { ...found, keys: ['c107', 'c207'] })
+  assert.deepEqual(await page('search=kidney'), { ...found, matches: 0, keys: [] })
+  assert.equal((await call('/tables/organs/rows?limit=1001')).status, 400)
+  assert.equal((await call('/tables/organ/rows')).json<{ code: string }>().code, 'TABLE_UNKNOWN')
+})
+
+test('rows are added, changed in part and removed, after a dry run that says what would change', async () => {
+  await call('/tables/marital', csv('code,fhir,hl7\nM,M,M\nS,S,S\n'))
+  const change = {
+    rows: [
+      { code: 'D', fhir: 'D' },
+      { code: 'S', hl7: 'A' },
+    ],
+    remove: ['M', 'unknown'],
+  }
+  const diff = {
+    added: 1,
+    removed: 1,
+    changed: 1,
+    rows: [
+      { kind: 'changed', key: 'S', from: { code: 'S', fhir: 'S', hl7: 'S' }, to: { code: 'S', fhir: 'S', hl7: 'A' } },
+      { kind: 'added', key: 'D', to: { code: 'D', fhir: 'D', hl7: '' } },
+      { kind: 'removed', key: 'M', from: { code: 'M', fhir: 'M', hl7: 'M' } },
+    ],
+  }
+  const dry = await call('/tables/marital/rows?dryRun=true', json('POST', change))
+  assert.deepEqual([dry.status, dry.json()], [200, diff])
+  assert.equal((await call('/tables/marital')).headers.get('etag'), '"1.json"')
+  assert.equal((await call('/tables/marital/rows', json('POST', change))).json<{ version: number }>().version, 2)
+  assert.equal(
+    (await call('/tables/marital', { headers: { accept: 'text/csv' } })).text,
+    'code,fhir,hl7\r\nS,S,A\r\nD,D,\r\n',
+  )
+  const faulty = { rows: [{ code: 'W', fihr: 'W' }, { code: 'W' }] }
+  assert.deepEqual((await call('/tables/marital/rows', json('POST', faulty))).json<{ details: object[] }>().details, [
+    { path: 'rows[0].fihr', message: 'The table has no column "fihr".' },
+    { path: 'rows[1]', message: 'The key "W" is that of an earlier row; remove one.' },
+  ])
+  const upload = csv('code,fhir,hl7\nS,S,A\n')
+  const removed = { added: 0, removed: 1, changed: 0 }
+  const compared = (await call('/tables/marital?dryRun=true', upload)).json<{ rows: object[] }>()
+  assert.deepEqual({ ...compared, rows: compared.rows.length }, { ...removed, rows: 1 })
+  const made = (await call('/tables/married?dryRun=true', upload)).json<{ added: number }>()
+  assert.equal(made.added, 1)
+  assert.equal((await call('/tables/married')).status, 404)
 })
 
 test('a batch changes tables and endpoints together, or nothing', async () => {

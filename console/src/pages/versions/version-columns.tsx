@@ -3,16 +3,7 @@ import { Link } from '@tanstack/react-router'
 import type { Version } from '../../api/changes/version-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
-import { Time } from '../../ui/data/time.tsx'
-import { VisibleText } from '../../ui/text/visible-text.tsx'
-
-const METHODS: Readonly<Record<string, string>> = {
-  create: 'created',
-  replace: 'replaced',
-  patch: 'changed in part',
-  restore: 'restored',
-  delete: 'deleted',
-}
+import { VERSION_COLUMNS } from '../../ui/data/version-columns.tsx'
 
 export type VersionColumnsOptions = Readonly<{
   id: string
@@ -54,32 +45,7 @@ export function versionColumns({
         )
       },
     },
-    { id: 'at', title: 'When', render: ({ at }) => <Time at={at} /> },
-    {
-      id: 'what',
-      title: 'What',
-      render: ({ method, restored }) =>
-        `${METHODS[method] ?? method}${restored === undefined ? '' : ` from ${restored}`}`,
-    },
-    {
-      id: 'who',
-      title: 'Who',
-      render: ({ origin: { name, who, address } }) => <VisibleText text={name ?? who ?? address ?? '–'} max={100} />,
-    },
-    {
-      id: 'note',
-      title: 'Note',
-      render: ({ origin: { note, testsOverride } }) => (
-        <>
-          {note === undefined ? <span className="quiet">–</span> : <VisibleText text={note} />}
-          {testsOverride !== undefined && (
-            <div className="quiet">
-              Although tests failed: <VisibleText text={testsOverride} />
-            </div>
-          )}
-        </>
-      ),
-    },
+    ...VERSION_COLUMNS,
     {
       id: 'restore',
       title: 'Restore',

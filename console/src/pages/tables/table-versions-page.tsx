@@ -1,0 +1,183 @@
+/** `/tables/:name/versions`: who changed what, any two versions, and going back. */
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
+import { useRefusal } from '../../api/session.ts'
+import {
+  compareTableVersions,
+  deleteTable,
+  listTableVersions,
+  restoreTable,
+  type TableVersion,
+} from '../../api/table-calls.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { SelectField } from '../../ui/controls/fields.tsx'
+import { type Column, DataTable } from '../../ui/data/data-table.tsx'
+import { VERSION_COLUMNS } from '../../ui/data/version-columns.tsx'
+import { notify } from '../../ui/states/notices.tsx'
+import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { StoreDialog } from './store-dialog.tsx'
+import { TableChanges } from './table-changes.tsx'
+import { TableFrame } from './table-frame.tsx'
+
+const route = getRouteApi('/tables/$name/versions')
+
+export function TableVersionsPage() {
+  const { name } = route.useParams()
+  const search = route.useSearch()
+  const refused = useRefusal('author')
+  const client = useQueryClient()
+  const navigate = useNavigate()
+  const [asked, setAsked] = useState<number | 'delete'>()
+  const query = useQuery(keyed(queryKeys.tableVersions(name), ({ signal }) => listTableVersions(name, signal)))
+  const [newest] = query.data ?? []
+  const isDeleted = newest?.rows === undefined
+  const remove = async () => {
+    await deleteTable(name, {})
+    await client.invalidateQueries({ queryKey: queryParts.tables })
+    notify(`The table ${name} is deleted.`)
+    void navigate({ to: '/tables' })
+  }
+  const close = () => setAsked(undefined)
+  const explainRefusal = ({ version, rows }: TableVersion): string | undefined => {
+    if (rows === undefined) return 'This version is a deletion: it has no rows.'
+    return version === newest?.version ? 'This is the current version.' : refused
+  }
+  const columns: readonly Column<TableVersion>[] = [
+    {
+      id: 'version',
+      title: 'Version',
+      isName: true,
+      render: ({ version }) => (
+        <span data-row tabIndex={-1}>
+          Version {version}
+        </span>
+      ),
+    },
+    ...VERSION_COLUMNS,
+    { id: 'rows', title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
+    {
+      id: 'restore',
+      title: 'Restore',
+      render: (version) => (
+        <Button
+          label={`Restore version ${version.version}`}
+          refused={explainRefusal(version)}
+          onPress={() => setAsked(version.version)}
+        >
+          Restore …
+        </Button>
+      ),
+    },
+  ]
+  return (
+    <TableFrame
+      name={name}
+      part="Versions"
+      actions={
+        <Button
+          tone="danger"
+          refused={refused ?? (isDeleted ? 'The table is deleted already.' : undefined)}
+          onPress={() => setAsked('delete')}
+        >
+          Delete table …
+        </Button>
+      }
+    >
+      {() => (
+        <QueryView query={query} what="Loading the versions">
+          {(versions) => (
+            <>
+              <DataTable
+                label="Versions"
+                columns={columns}
+                rows={versions}
+                getRowId={({ version }) => String(version)}
+              />
+              <Comparison name={name} versions={versions} {...search} />
+              {asked === 'delete' && (
+                <ConfirmDialog
+                  title={`Delete ${name}`}
+                  confirm="Delete table"
+                  tone="danger"
+                  onConfirm={remove}
+                  onClose={close}
+                >
+                  A table that an endpoint reads is not deleted. Its versions are kept: one of them can be restored.
+                </ConfirmDialog>
+              )}
+              {typeof asked === 'number' && newest !== undefined && (
+                <StoreDialog
+                  title={`Restore version ${asked}`}
+                  name={name}
+                  compare={() => compareTableVersions(name, lastWithRows(versions), asked)}
+                  store={(change) => restoreTable(name, asked, change)}
+                  onClose={close}
+                />
+              )}
+            </>
+          )}
+        </QueryView>
+      )}
+    </TableFrame>
+  )
+}
+
+type ComparisonProps = Readonly<{
+  name: string
+  versions: readonly TableVersion[]
+  from?: number | undefined
+  to?: number | undefined
+}>
+
+/** The two of the URL, else the newest and the one before. */
+function Comparison({ name, versions, from, to }: ComparisonProps) {
+  const navigate = route.useNavigate()
+  const withRows = versions.filter(({ rows }) => rows !== undefined).map(({ version }) => version)
+  const known = (version: number | undefined) => withRows.find((one) => one === version)
+  const after = known(to) ?? withRows[0] ?? 0
+  const before = known(from) ?? withRows.find((version) => version < after) ?? after
+  const difference = useQuery({
+    ...keyed(queryKeys.tableDiff(name, before, after), ({ signal }) =>
+      compareTableVersions(name, before, after, signal),
+    ),
+    enabled: before !== after,
+    placeholderData: keepPreviousData,
+  })
+  if (withRows.length < 2) return <Empty title="There is one version">The next change adds a second one.</Empty>
+  const choices = withRows.map((version) => ({ value: String(version), label: `Version ${version}` }))
+  const choose = (changes: Readonly<{ from?: number; to?: number }>) =>
+    void navigate({ search: (search) => ({ ...search, ...changes }), replace: true, resetScroll: false })
+  return (
+    <section className="panel" aria-labelledby="comparison">
+      <h2 id="comparison">
+        What differs from version {before} to version {after}
+      </h2>
+      <div className="filter-bar">
+        <SelectField
+          label="From"
+          value={String(before)}
+          choices={choices}
+          onChange={(version) => choose({ from: Number(version) })}
+        />
+        <SelectField
+          label="To"
+          value={String(after)}
+          choices={choices}
+          onChange={(version) => choose({ to: Number(version) })}
+        />
+      </div>
+      {before !== after && (
+        <QueryView query={difference} what="Comparing">
+          {(diff) => <TableChanges diff={diff} />}
+        </QueryView>
+      )}
+    </section>
+  )
+}
+
+/** Of a table that was deleted, the version before that. */
+const lastWithRows = (versions: readonly TableVersion[]): number =>
+  versions.find(({ rows }) => rows !== undefined)?.version ?? 0

@@ -1,0 +1,65 @@
+/** `/tables`: what endpoints translate codes with. */
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { queryKeys } from '../../api/query-keys.ts'
+import { useRefusal } from '../../api/session.ts'
+import { listTables, type TableRow } from '../../api/table-calls.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
+import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
+import { byteCount, Time } from '../../ui/data/time.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Empty } from '../../ui/states/states.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
+import { UploadDialog } from './upload-dialog.tsx'
+
+const COLUMNS: readonly Column<TableRow>[] = [
+  {
+    id: 'name',
+    title: 'Table',
+    isName: true,
+    render: ({ name }) => (
+      <Link to="/tables/$name" params={{ name }} data-row className="row-link">
+        {name}
+      </Link>
+    ),
+  },
+  { id: 'rows', title: 'Rows', align: 'end', render: ({ rows }) => wholeNumber(rows) },
+  { id: 'columns', title: 'Columns', render: ({ columns }) => <VisibleText text={columns.join(', ')} max={200} /> },
+  { id: 'version', title: 'Version', align: 'end', render: ({ version }) => version },
+  { id: 'bytes', title: 'Memory', align: 'end', render: ({ bytes }) => byteCount(bytes) },
+  { id: 'updatedAt', title: 'Changed', render: ({ updatedAt }) => <Time at={updatedAt} /> },
+]
+
+export function TablesPage() {
+  const refused = useRefusal('author')
+  const [isNew, setNew] = useState(false)
+  const pages = useRowPages<TableRow>({
+    queryKey: queryKeys.tableListRows,
+    readPage: async (_cursor, signal) => ({ rows: await listTables(signal) }),
+  })
+  const add = (
+    <Button refused={refused} onPress={() => setNew(true)}>
+      New table …
+    </Button>
+  )
+  return (
+    <Page title="Tables" actions={add}>
+      <RowList
+        label="Tables"
+        columns={COLUMNS}
+        pages={pages}
+        getRowId={({ name }) => name}
+        of="all"
+        empty={
+          <Empty title="There are no tables yet">
+            A table translates codes, and many endpoints may read it: by the function <code>table</code> in a mapping,
+            or <code>$table</code> in an expression. Upload one as CSV, JSON or a FHIR ConceptMap.
+          </Empty>
+        }
+      />
+      {isNew && <UploadDialog onClose={() => setNew(false)} />}
+    </Page>
+  )
+}

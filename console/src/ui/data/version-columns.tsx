@@ -1,0 +1,49 @@
+/** What the lists of versions have in common: when, what, who, and why. */
+import type { Schemas } from '../../api/client.ts'
+import { VisibleText } from '../text/visible-text.tsx'
+import type { Column } from './data-table.tsx'
+import { Time } from './time.tsx'
+
+type ListedVersion = Readonly<{
+  at: string
+  method: string
+  restored?: number | undefined
+  origin: Schemas['Version']['origin']
+}>
+
+const METHODS: Readonly<Record<string, string>> = {
+  create: 'created',
+  replace: 'replaced',
+  patch: 'changed in part',
+  restore: 'restored',
+  delete: 'deleted',
+}
+
+export const VERSION_COLUMNS: readonly Column<ListedVersion>[] = [
+  { id: 'at', title: 'When', render: ({ at }) => <Time at={at} /> },
+  {
+    id: 'what',
+    title: 'What',
+    render: ({ method, restored }) =>
+      `${METHODS[method] ?? method}${restored === undefined ? '' : ` from ${restored}`}`,
+  },
+  {
+    id: 'who',
+    title: 'Who',
+    render: ({ origin: { name, who, address } }) => <VisibleText text={name ?? who ?? address ?? '–'} max={100} />,
+  },
+  {
+    id: 'note',
+    title: 'Note',
+    render: ({ origin: { note, testsOverride } }) => (
+      <>
+        {note === undefined ? <span className="quiet">–</span> : <VisibleText text={note} />}
+        {testsOverride !== undefined && (
+          <div className="quiet">
+            Although tests failed: <VisibleText text={testsOverride} />
+          </div>
+        )}
+      </>
+    ),
+  },
+]
