@@ -13,6 +13,7 @@ import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
+import './tables.css'
 
 const COLUMNS: readonly Column<TableRow>[] = [
   {
@@ -37,7 +38,7 @@ const COLUMNS: readonly Column<TableRow>[] = [
       unmapped + filled === 0 ? (
         0
       ) : (
-        <Link to="/unmapped" search={{ table: name }}>
+        <Link to="/unmapped" search={{ table: name }} className="above-row">
           {wholeNumber(unmapped)}
           {filled === 0 ? '' : ` and ${wholeNumber(filled)} filled`}
         </Link>

@@ -31,26 +31,24 @@ export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Colum
     title: 'Code',
     isName: true,
     render: ({ table: { name }, code }) => (
-      <>
-        <Link to="/messages" search={{ missed: [`${name}:${code}`] }} data-row title="Messages that missed it">
-          <code>
-            <VisibleText text={code} max={MAX_CHARACTERS} />
-          </code>
-          <span className="visually-hidden">, messages that missed it in {name}</span>
-        </Link>
-      </>
+      <Link to="/messages" search={{ missed: [`${name}:${code}`] }} data-row title="Messages that missed it">
+        <code>
+          <VisibleText text={code} max={MAX_CHARACTERS} />
+        </code>
+        <span className="visually-hidden">, messages that missed it in {name}</span>
+      </Link>
     ),
   },
   {
     id: 'table',
     title: 'Table',
     render: ({ table: { name }, code, column }) => (
-      <>
+      <span>
         <Link to="/tables/$name" params={{ name }} search={{ search: code }}>
           {name}
         </Link>{' '}
         · <VisibleText text={column} max={MAX_CHARACTERS} />
-      </>
+      </span>
     ),
   },
   {

@@ -200,6 +200,29 @@ describe('/tables', { skip: NO_BROWSER }, () => {
     }
   })
 
+  test('is beside an entry of the mapping view that reads it', async (test) => {
+    const { page, open, checkAccessibility, service } = await openWithTable(test)
+    const transform = { function: 'table', parameters: { table: 'sex', column: 'hl7' } }
+    const { _id } = await service.register({
+      name: 'Patients',
+      endpoint: { pattern: '/patients' },
+      inputMapping: { 'requestBody.sex': { key: 'gender', transform } },
+    })
+    await open(`endpoints/${_id}/mapping`)
+    await page
+      .getByRole('grid', { name: 'Entries' })
+      .getByRole('row', { name: /requestBody\.sex/ })
+      .click()
+    const beside = page.getByRole('region', { name: 'Table sex' })
+    await beside.getByText('3 of 3 rows').waitFor()
+    await beside.getByLabel('Search the table').fill('unkn')
+    await beside.getByRole('row', { name: 'U U' }).waitFor()
+    await beside.getByText('1 of 1 rows').waitFor()
+    await checkAccessibility()
+    await beside.getByRole('link', { name: 'sex' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Rows of sex' }).waitFor()
+  })
+
   test('shows viewers the rows, and no way to change them', async (test) => {
     const { page, open, checkAccessibility } = await openWithTable(test, SEX, { role: 'viewer' })
     await open('tables/sex')
