@@ -101,6 +101,7 @@ export function toFiles(
   imported: readonly ImportedDocument[],
   secrets: string | undefined,
   reports: readonly Readonly<{ path: string; content: string }>[],
+  tables: readonly Readonly<{ path: string; content: string }>[] = [],
 ): readonly NewFile[] {
   const documents = imported.flatMap(({ document, state, file, stateFile, isInPlace }): NewFile[] => {
     const own = { path: file, content: formatJson(document), kind: 'document', of: readName(document) } as const
@@ -113,6 +114,7 @@ export function toFiles(
   const env = { path: ENV_FILE, kind: 'secrets', isSecret: true, replacesAny: true } as const
   return [
     ...documents,
+    ...tables.map((table): NewFile => ({ ...table, kind: 'table', replacesAny: false })),
     ...(secrets === undefined ? [] : [{ ...env, content: secrets }]),
     ...reports.map((report): NewFile => ({ ...report, kind: 'report', replacesAny: false })),
   ]

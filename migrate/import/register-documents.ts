@@ -54,6 +54,8 @@ export type RegisterOptions = Readonly<{
   key: string | undefined
   /** Endpoints of the same name are replaced; without it, one that differs is a fault. */
   replaces: boolean
+  /** What the documents read: stored with them. */
+  tables: readonly Readonly<{ name: string; content: Json }>[]
   timeoutMs: number
 }>
 
@@ -90,7 +92,8 @@ export async function registerDocuments(
       const fault = `There are ${operations.length} documents, and a batch has at most ${MAX_OPERATIONS}; import them in parts.`
       return { ...NOTHING, faults: [fault] }
     }
-    const body = { operations: operations.map(({ operation }) => operation), note: 'crosswalk import' }
+    const puts = options.tables.map(({ name, content }) => ({ op: 'putTable', table: name, content }))
+    const body = { operations: [...operations.map(({ operation }) => operation), ...puts], note: 'crosswalk import' }
     const answer = operations.length === 0 ? {} : await client.call('POST', '/endpoints/batch', body)
     const count = (op: string) => operations.filter(({ operation }) => operation.op === op).length
     const [created, replaced] = [count('create'), count('replace')]

@@ -146,6 +146,22 @@ export const DryRunReport = named(
     mapping: MappingReport,
     calls: list(values),
     callsNotShown: whole,
+    tables: described(
+      list(
+        object(
+          {
+            path: described(text, 'Of the function or expression in the document.'),
+            table: text,
+            version: whole,
+            column: text,
+            code: text,
+          },
+          { row: described(anything, 'Its cells by column; left out for a code that the table has not.') },
+        ),
+      ),
+      'What the message looked up in tables.',
+    ),
+    tablesNotShown: whole,
     notMade: list(NotMadeRequest),
     deliveries: described(
       list(values),

@@ -4,6 +4,7 @@ import { authoringRoutes } from './authoring.ts'
 import { deliveryRoutes, senderRoutes } from './deliveries.ts'
 import { dryRunRoutes } from './dry-run.ts'
 import { endpointRoutes } from './endpoints.ts'
+import { fhirRoutes } from './fhir.ts'
 import { messageRoutes } from './messages.ts'
 import { consoleRoutes, operationRoutes, uptimeRoutes } from './operation.ts'
 import { replayRoutes } from './replays.ts'
@@ -30,6 +31,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
   ...replayRoutes,
   ...deliveryRoutes,
   ...tableRoutes,
+  ...fhirRoutes,
   ...recordedTestRoutes,
   ...accessRoutes,
   ...operationRoutes,

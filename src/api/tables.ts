@@ -94,6 +94,16 @@ export const UnmappedCodes = named('UnmappedCodes', {
   uncounted: described(whole, 'Misses of further codes: 10,000 are kept.'),
 })
 
+export const TableEffect = named('TableEffect', {
+  before: described(whole, 'The version before it that has rows; 0 without one.'),
+  messages: described(whole, 'Of the newest messages, those that read the table.'),
+  changed: described(whole, 'Those of them that it maps otherwise.'),
+  unknown: described(whole, 'Those of them whose bodies were not kept.'),
+  ids: described(list(id), 'The newest ones that it maps otherwise, at most 20.'),
+})
+const DEFAULT_JUDGED = 100
+const MAX_JUDGED = 500
+
 const DEFAULT_UNMAPPED = 100
 const MAX_UNMAPPED = 1_000
 const SomeCodes = object({}, { codes: list(text) })
@@ -117,7 +127,11 @@ export const TablePage = named(
 )
 
 const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
-const content = Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}]))
+const TableContent = named('TableContent', { columns: list(text), rows: list(list(text)) })
+const content = {
+  ...Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}])),
+  [TABLE_FORMATS.json.mediaType]: { schema: TableContent },
+}
 const rowsOf = { 200: { description: 'The rows, in the format that `Accept` asks for.', content } } as const
 const STORED = 'The table is stored and active; of a dry run, what it would change.'
 const stored = answer(STORED, either([TableChanged, TableDiff]))
@@ -280,6 +294,17 @@ export const tableRoutes = [
     fails: findsNoVersion,
     handle: async ({ params: { name, version, other } }, { tables }) =>
       tables.diff(name, versionNumber(version), versionNumber(other)),
+  }),
+  route({
+    method: 'GET',
+    path: '/tables/:name/versions/:version/effect',
+    role: 'viewer',
+    summary: 'How many of the newest messages a version maps otherwise than the one before it.',
+    query: { limit: pageLimit(MAX_JUDGED, DEFAULT_JUDGED, 'Messages that are looked at.') },
+    answers: { 200: answer('What became of them, as far as their bodies were kept.', TableEffect) },
+    fails: [...findsNoVersion, 'OVERLOADED', 'SHUTTING_DOWN'],
+    handle: async ({ params, query }, { tableEffect }) =>
+      tableEffect(params.name, versionNumber(params.version), query.limit ?? DEFAULT_JUDGED),
   }),
   route({
     method: 'POST',

@@ -55,7 +55,15 @@ export const TestReport = named(
     lint: object({ errors: faults, warnings: faults }),
   },
   {
-    coverage: object({ total: whole, percent: number, missed: list(object({ kind: text, path: text })) }),
+    coverage: object({
+      total: whole,
+      percent: number,
+      missed: list(object({ kind: text, path: text })),
+      tables: described(
+        list(object({ table: text, rows: whole, used: described(whole, 'Rows that the tests found.') })),
+        'Of the tables that the tests read.',
+      ),
+    }),
     snapshots: described(values, 'With update: what the tests with a snapshot do now, by their names.'),
   },
 )

@@ -141,7 +141,7 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
-  const runTests = createTestRunner({ services, settings, logger })
+  const runTests = createTestRunner({ services, settings, tables, logger })
   const endpointService = createEndpointService({
     store: store.endpoints,
     tables,
@@ -166,6 +166,7 @@ async function openParts(context: Context) {
     endpointService,
     intake,
     observers,
+    tables,
     waiting: () => intake.waiting + loadShedder.waiting,
     httpClient: services.outbound.health,
     connections: () => servers.connections,
@@ -218,10 +219,23 @@ async function openParts(context: Context) {
     clock,
     newId,
   })
-  const trying = openTrying({ settings, store, services, registry, endpointService, intake, records, runTests, clock })
+  const tableService = new TableService({ store: store.tables, tables, endpointService, newId, clock, logger })
+  const trying = openTrying({
+    settings,
+    store,
+    services,
+    registry,
+    endpointService,
+    tableService,
+    intake,
+    records,
+    runTests,
+    clock,
+  })
   const watching = createWatching({
     settings,
     registry,
+    tables,
     endpointService,
     observers,
     records,
@@ -232,7 +246,6 @@ async function openParts(context: Context) {
     newId,
     logger,
   })
-  const tableService = new TableService({ store: store.tables, tables, endpointService, newId, clock, logger })
   const servers = createServers({
     settings,
     workerSlot,
@@ -282,9 +295,10 @@ async function openParts(context: Context) {
 /** Dry runs and tests of documents. */
 function openTrying(
   options: Pick<Parts, 'store' | 'services' | 'registry' | 'endpointService' | 'intake' | 'records' | 'clock'> &
-    Readonly<{ settings: Settings; runTests: RunTests }>,
+    Readonly<{ settings: Settings; tableService: TableService; runTests: RunTests }>,
 ) {
   const { settings, store, services, registry, endpointService, intake, records, runTests, clock } = options
+  const { tableService: tables } = options
   const storedTests = createStoredTests({ store: store.tests, endpointService })
   const recorded = { search: records.search, store: store.messages }
   const createDryRuns = (messages?: typeof recorded) => {
@@ -294,7 +308,14 @@ function openTrying(
   return {
     dryRuns: { message: createDryRuns(), admin: createDryRuns(recorded) },
     storedTests,
-    makeRecordedTest: createRecordedTests({ recorded, endpointService, runTests, settings, random: randomBytes }),
+    makeRecordedTest: createRecordedTests({
+      recorded,
+      endpointService,
+      tables,
+      runTests,
+      settings,
+      random: randomBytes,
+    }),
     runTests: createRequestedTests({
       runTests,
       refusal: () => intake.refusal(),

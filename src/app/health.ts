@@ -19,6 +19,7 @@ type HealthOptions = Pick<
   | 'mllpPorts'
   | 'schedules'
   | 'deliveries'
+  | 'tables'
   | 'isolation'
   | 'httpClient'
   | 'mediator'
@@ -54,6 +55,7 @@ export function createHealth(options: HealthOptions) {
   const ownMetrics = createMetrics({
     ...options,
     messageMetrics: observers.messageMetrics,
+    misses: observers.misses,
     inFlight: () => intake.inFlight,
     messageLog: observers.recorder.counts,
   })

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { createEgressPolicy } from '../core/egress/egress-policy.ts'
 import { createIds, NO_ID } from '../core/id.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import { createEndpointRegistry } from '../endpoints/endpoint-registry.ts'
 import * as failures from '../endpoints/management-failures.ts'
 import { Intake } from '../inbound/intake.ts'
@@ -25,14 +26,23 @@ type LiveServices = Pick<Services, 'outbound' | 'secrets'>
  * secret is replaced by its own name, so that no secret is needed and none can be shown. `live`: for lookups without a
  * canned answer, if the caller wants them sent.
  */
-export const createOfflineDryRun = (settings: Settings, logger: Logger, live?: LiveServices): DryRun =>
-  createDryRun(offlineOptions(settings, logger, live))
+export const createOfflineDryRun = (
+  settings: Settings,
+  logger: Logger,
+  live?: LiveServices,
+  tables?: TableSet,
+): DryRun => createDryRun(offlineOptions(settings, logger, live, tables))
 
 /** For the values that a report of such a dry run has cut; without `live`, so that no lookup is sent twice. */
-export const createOfflineDryRunValue = (settings: Settings, logger: Logger): DryRunValue =>
-  createDryRunValue(offlineOptions(settings, logger))
+export const createOfflineDryRunValue = (settings: Settings, logger: Logger, tables?: TableSet): DryRunValue =>
+  createDryRunValue(offlineOptions(settings, logger, undefined, tables))
 
-function offlineOptions(settings: Settings, logger: Logger, live?: LiveServices): DryRunOptions {
+function offlineOptions(
+  settings: Settings,
+  logger: Logger,
+  live: LiveServices | undefined,
+  current: TableSet = new Map(),
+): DryRunOptions {
   const clock = Date.now
   const newId = createIds(clock, randomBytes(4).readUInt32BE())
   return {
@@ -42,7 +52,7 @@ function offlineOptions(settings: Settings, logger: Logger, live?: LiveServices)
       },
     },
     registry: createEndpointRegistry(),
-    intake: new Intake({ ...settings, clock, newId, logger, observe: () => undefined }),
+    intake: new Intake({ ...settings, tables: { current }, clock, newId, logger, observe: () => undefined }),
     services: { ...createOfflineServices(settings), secrets: createStandInSecrets(() => undefined), ...live },
     settings,
     clock,
@@ -66,6 +76,15 @@ export function createOfflineServices(settings: Settings): Services {
   }
 }
 
-/** In: the settings of messages, such as `VALIDATION_COERCE_TYPES`, and of documents, as a registration has them. */
-export const createOfflineTests = (settings: Settings, logger: Logger): RunTests =>
-  createTestRunner({ services: createOfflineServices(settings), settings, logger, bounds: settings })
+/**
+ * In: the settings of messages, such as `VALIDATION_COERCE_TYPES`, and of documents, as a registration has them; `tables`: what
+ * messages read, unless a test gives its own.
+ */
+export const createOfflineTests = (settings: Settings, logger: Logger, current: TableSet = new Map()): RunTests =>
+  createTestRunner({
+    services: createOfflineServices(settings),
+    settings,
+    tables: { current },
+    logger,
+    bounds: settings,
+  })

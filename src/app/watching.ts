@@ -2,6 +2,7 @@ import { describeSchedule } from '../api/schedule.ts'
 import { createVocabularyText } from '../api/vocabulary-text.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import { createFindFaults } from '../endpoints/endpoint-faults.ts'
 import type { Registry } from '../endpoints/endpoint-registry.ts'
 import type { EndpointService } from '../endpoints/endpoint-service.ts'
@@ -14,6 +15,7 @@ import {
   createMessageEvents,
   createReplayEvents,
   createStatusEvents,
+  createTableEvents,
 } from '../observe/events/event-sources.ts'
 import type { ProcessCounts } from '../observe/metrics/message-metrics.ts'
 import { driftReport } from '../records/drift/drift-report.ts'
@@ -28,6 +30,7 @@ import type { WorkerCluster } from './workers/worker-cluster.ts'
 type WatchingOptions = Readonly<{
   settings: Settings
   registry: Registry
+  tables: Readonly<{ current: TableSet }>
   endpointService: EndpointService
   observers: Pick<Observers, 'messageMetrics' | 'stats' | 'drift'>
   records: MessageRecords
@@ -76,6 +79,7 @@ export function createWatching(options: WatchingOptions) {
     createReplayEvents(() => records.plans.all()),
     createDeliveryEvents(health.deliveries),
     createEndpointEvents(registry, endpointService.inactive),
+    createTableEvents(options.tables),
     createStatusEvents(readStatus),
   ]
   return {

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
 import { CommandFault, counted, readBytes, sentenceAt, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
-import { type DeploymentPlan, toBatch } from './deployment/plan.ts'
+import { type DeploymentPlan, type PlannedOperation, toBatch } from './deployment/plan.ts'
 import { describePlan, planText, staleness } from './deployment/plan-text.ts'
 import { openTarget, type ProjectDesire, readDesired } from './deployment/service.ts'
 import { makePlan, planLines } from './diff.ts'
@@ -68,9 +68,11 @@ function splitPlan(plan: DeploymentPlan, { inParts }: Given<'apply'>): readonly 
       `There are ${operations.length} changes, and a batch has at most ${MAX_OPERATIONS}; nothing was sent. Give --in-parts to make them one batch after the other: then a fault can leave some of them made.`,
     )
   }
-  // Names and routes are free before others take them.
+  // Names and routes are free before others take them; tables are there before endpoints read them, and while they do.
   const order = ['delete', 'replace', 'create']
-  const sorted = operations.toSorted((one, other) => order.indexOf(one.op) - order.indexOf(other.op))
+  const rank = ({ op, table }: PlannedOperation) =>
+    table === undefined ? order.indexOf(op) : op === 'delete' ? order.length : -1
+  const sorted = operations.toSorted((one, other) => rank(one) - rank(other))
   return Array.from({ length: Math.ceil(sorted.length / MAX_OPERATIONS) }, (_, index) => ({
     ...plan,
     operations: sorted.slice(index * MAX_OPERATIONS, (index + 1) * MAX_OPERATIONS),

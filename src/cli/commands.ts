@@ -181,6 +181,8 @@ export const COMMANDS = {
     options: {
       '--output <folder>': { isRequired: true, help: 'the folder for the documents and the report; required' },
       '--report <file>': 'the report, `.md` or `.json`; the other form is beside it',
+      '--tables':
+        'makes tables of lists of more than 20 codes that several documents repeat; without it, the report names them',
       '--apply <url>': 'registers the documents at a running Crosswalk; the key is in CROSSWALK_KEY',
       '--replace': 'with --apply: replaces endpoints of the same names, and their states',
       '--key-file <file>': 'with --apply: a file that holds the key',

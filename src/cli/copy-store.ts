@@ -23,7 +23,7 @@ export const run = (given: Given<'copy-store'>, terminal: Terminal): Promise<End
       terminal.print(`${name} ${rows} rows, sha256 ${sha256}`)
     }
     terminal.print(
-      'Not copied: the message log, captures, plans of replays and the counts of messages; the files keep them.',
+      'Not copied: the message log, captures, plans of replays, unmapped codes and the counts of messages; the files keep them.',
     )
   })
 

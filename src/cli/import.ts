@@ -16,12 +16,16 @@ import {
 } from '../../migrate/import/imported-files.ts'
 import { isUrl, readSources, shownSource, tryRealpath } from '../../migrate/import/read-sources.ts'
 import { type CheckedDocument, checkDocuments, registerDocuments } from '../../migrate/import/register-documents.ts'
+import { type SharedTable, shareTables, tableText } from '../../migrate/import/shared-tables.ts'
 import { createOfflineServices } from '../app/offline.ts'
 import { writeFault } from '../core/files/files.ts'
 import { missingScheme } from '../core/http.ts'
 import { readSettings } from '../settings/settings.ts'
 import { CommandFault, jsonText, readApiKey, sentenceAt, shownPath, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
+import { batchContent, readsTables } from './deployment/table-plan.ts'
+import { findProject } from './project/project-file.ts'
+import { demandTables, TABLES_FOLDER } from './project/project-tables.ts'
 
 /** A service of the peer answers at once; a slow one reads its database. */
 const PEER_TIMEOUT_MS = 60_000
@@ -44,7 +48,9 @@ type ImportOptions = Readonly<{
 export async function run(given: ImportGiven, terminal: Terminal): Promise<Ending<'import'>> {
   const { options, settings } = readArguments(given, terminal)
   const found = await readAll(given.source, options.output)
-  const { documents, secrets } = converted(found, options)
+  const { documents: alone, secrets } = converted(found, options)
+  const canonical = new Set(found.documents.filter(({ isCanonical }) => isCanonical).map(({ source }) => source))
+  const { documents, tables } = shareTables(alone, given.tables, ({ source }) => canonical.has(source))
   const imported = assignDocuments(documents, found, options.output)
   refuseOwnFolder(imported, options.output)
   const checks = await checkDocuments(imported, { services: createOfflineServices(settings), settings })
@@ -59,11 +65,13 @@ export async function run(given: ImportGiven, terminal: Terminal): Promise<Endin
   })
   const allInPlace = imported.every((one) => one.isInPlace)
   if (!allInPlace || given.report !== undefined) {
-    write(imported, report, secrets.length === 0 ? undefined : lines.text, options)
+    const files = given.tables ? tables : []
+    write(imported, files, report, secrets.length === 0 ? undefined : lines.text, options)
+    for (const { name } of files) terminal.print(tablePath(options, name))
   }
   for (const line of summaryLines(report, options, allInPlace)) terminal.print(...line.split('\t'))
   if (options.apply !== undefined) {
-    for (const line of await register(imported, checks, options.apply)) terminal.print(line)
+    for (const line of await register(imported, checks, options)) terminal.print(line)
   }
   return report.counts.lost + report.counts.faults > 0 ? 'findings' : 'done'
 }
@@ -171,8 +179,15 @@ function converted(
   return conversion
 }
 
+/** In the folder of the project, if the import writes into one. */
+const tablesFolder = ({ output }: Pick<ImportOptions, 'output'>): string =>
+  dirname(findProject(output) ?? join(output, 'x'))
+const tablePath = (options: Pick<ImportOptions, 'output'>, name: string): string =>
+  shownPath(join(tablesFolder(options), TABLES_FOLDER, `${name}.csv`))
+
 function write(
   imported: readonly ImportedDocument[],
+  tables: readonly SharedTable[],
   report: ImportReport,
   secrets: string | undefined,
   { output, reports }: ImportOptions,
@@ -182,7 +197,8 @@ function write(
     { path: reports.json, content: jsonText(report) },
   ]
   try {
-    writeFiles(output, toFiles(imported, secrets, texts))
+    const files = tables.map((one) => ({ path: resolve(tablePath({ output }, one.name)), content: tableText(one) }))
+    writeFiles(output, toFiles(imported, secrets, texts, files))
   } catch (thrown) {
     if (thrown instanceof FileExists) throw new CommandFault([thrown.message])
     throw new CommandFault(writeFault(errorPath(thrown) ?? output, thrown))
@@ -238,8 +254,9 @@ function summaryLines(
 async function register(
   imported: readonly ImportedDocument[],
   checks: readonly CheckedDocument[],
-  apply: Exclude<ImportOptions['apply'], undefined>,
+  { apply, output }: ImportOptions,
 ): Promise<readonly string[]> {
+  if (apply === undefined) return []
   const registrations = imported.flatMap(({ file, document, state }, index) => {
     const { faults = [], stored } = checks[index] ?? {}
     return stored === undefined || faults.length > 0 ? [] : [{ file, document, stored, state }]
@@ -247,7 +264,11 @@ async function register(
   if (registrations.length < imported.length) {
     throw new CommandFault(['Nothing was registered, because some documents have faults; fix them in their files.'])
   }
-  const result = await registerDocuments(registrations, { ...apply, timeoutMs: REGISTER_TIMEOUT_MS })
+  const read = new Set(registrations.flatMap(({ stored }) => readsTables(stored)))
+  const tables = (read.size === 0 ? [] : await demandTables({ folder: tablesFolder({ output }) }))
+    .filter(({ name }) => read.has(name))
+    .map((table) => ({ name: table.name, content: batchContent(table) }))
+  const result = await registerDocuments(registrations, { ...apply, tables, timeoutMs: REGISTER_TIMEOUT_MS })
   if (result.faults.length > 0) throw new CommandFault([...result.faults, 'Nothing was registered.'])
   const { created, replaced, unchanged, warnings } = result
   return [

@@ -16,6 +16,7 @@ import {
   type ProjectTarget,
   readProject,
 } from './project/project-file.ts'
+import { lintProjectUse, type ReadTables, readTables } from './project/project-tables.ts'
 
 type LintFormat = Given<'lint'>['format']
 
@@ -44,10 +45,11 @@ async function lint({ files: given, target, ...options }: Given<'lint'>, termina
   // Nothing is known of the documents of a project that cannot be read.
   if (file !== undefined && project === undefined) return createReport(0, faults)
   const documents = readAll(given, project)
+  const tables = await readTables(project)
   const found = new Map<string, { lint: LocatedLint; targets: string[] }>()
   const targets = targetsFor(documents, project, target)
   for (const one of targets) {
-    for (const lint of await lintFor(documents, project, one, terminal)) {
+    for (const lint of await lintFor(documents, { project, tables }, one, terminal)) {
       const { file, line, column, path, message } = lint
       const key = JSON.stringify([file, line, column, path, message])
       const entry = found.get(key) ?? { lint, targets: [] }
@@ -58,7 +60,7 @@ async function lint({ files: given, target, ...options }: Given<'lint'>, termina
   const lints = [...found.values()].map(
     ({ lint, targets: own }): FoundLint => (own.length === targets.length ? lint : { ...lint, targets: own }),
   )
-  return createReport(documents.length, [...faults, ...inOrder(lints, documents)])
+  return createReport(documents.length, [...faults, ...tables.lints, ...inOrder(lints, documents)])
 }
 
 function readAll(given: readonly string[], project: Project | undefined): readonly FileDocument[] {
@@ -83,7 +85,7 @@ function targetsFor(
 
 async function lintFor(
   documents: readonly FileDocument[],
-  project: Project | undefined,
+  { project, tables }: Readonly<{ project: Project | undefined; tables: ReadTables }>,
   target: ProjectTarget | undefined,
   terminal: Terminal,
 ): Promise<readonly LocatedLint[]> {
@@ -93,7 +95,13 @@ async function lintFor(
   const services = createOfflineServices(settings)
   const progress = terminal.progress('documents')
   const checks = await checkFiles(readable, { services, settings, progress })
-  const lints = new Map(readable.map(({ path }, index) => [path, checks[index]?.lints ?? []]))
+  const lints = new Map(
+    readable.map(({ path }, index) => {
+      const { lints: own = [], tableUses = [] } = checks[index] ?? {}
+      const unfound = project === undefined ? [] : tableUses.flatMap((use) => lintProjectUse(use, tables))
+      return [path, [...own, ...unfound]]
+    }),
+  )
   return filled.flatMap(({ file, path, positions, lints: own }) => locateLints(file, lints.get(path) ?? own, positions))
 }
 

@@ -4,15 +4,24 @@ import { basename, dirname, join, matchesGlob, relative, resolve } from 'node:pa
 import { makeFolder } from '../core/files/files.ts'
 import { isObject, type JsonObject } from '../core/json.ts'
 import { formatLocation } from '../document/diff/document-locations.ts'
+import { TABLE_FORMATS, writeTable } from '../tables/table-formats.ts'
 import { CommandFault, jsonText, shownPath, type Terminal, writeText } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { createCredentialNames } from './deployment/credential-names.ts'
 import { nameFiles } from './deployment/document-files.ts'
 import { changesTo, hasLabels, matchEndpoints } from './deployment/plan.ts'
 import { pulledDocument } from './deployment/pulled-document.ts'
-import { openTarget, type ProjectDesire, readDesired, readStored } from './deployment/service.ts'
+import { type OpenTarget, openTarget, type ProjectDesire, readDesired, readStored } from './deployment/service.ts'
+import {
+  changesToTable,
+  fetchTable,
+  listServiceTables,
+  readsTables,
+  type ServiceTable,
+} from './deployment/table-plan.ts'
 import { escapeValues, withoutLastLineEnd } from './project/project-documents.ts'
 import { newDocumentFolder, type Project } from './project/project-file.ts'
+import { demandTables, type ProjectTable, TABLES_FOLDER } from './project/project-tables.ts'
 
 /** Credentials of the service that were replaced by references. */
 type FoundCredential = Readonly<{ file: string; path: string; reference: string }>
@@ -20,6 +29,7 @@ type FoundCredential = Readonly<{ file: string; path: string; reference: string 
 export async function run(given: Given<'pull'>, terminal: Terminal): Promise<Ending<'pull'>> {
   const open = openTarget(given, { role: 'viewer' }, terminal.env)
   const { labels } = open.project
+  const tables = await demandTables(open.project)
   const documents = readDesired(open)
   const { stored, hadName } = await readStored(open.client)
   const byName = new Map(stored.map((document) => [String(document.name), document]))
@@ -65,7 +75,13 @@ export async function run(given: Given<'pull'>, terminal: Terminal): Promise<End
     write(path, jsonText(document))
   }
   const without = documents.filter((document) => !endpoints.has(document)).map(({ file }) => file)
-  report({ written, unchanged, without, credentials }, given.json, terminal)
+  const wantedTables = new Set([...tables.map(({ name }) => name), ...wanted.flatMap(readsTables)])
+  const served = given.all || wantedTables.size > 0 ? await listServiceTables(open.client, wantedTables.size > 0) : []
+  for (const one of served.filter(({ name }) => given.all || wantedTables.has(name))) {
+    if (!(await pullTable(open, one, tables, write))) unchanged++
+  }
+  const missing = tables.filter(({ name }) => !served.some((one) => one.name === name)).map(({ file }) => file)
+  report({ written, unchanged, without, missing, credentials }, given.json, terminal)
   return credentials.length > 0 ? 'findings' : 'done'
 }
 
@@ -113,6 +129,25 @@ function refuseWrongLocation(path: string, { folder, endpoints }: Project): void
   )
 }
 
+/** Out: whether the file differed and was written. A new file is CSV. */
+async function pullTable(
+  { client, project }: OpenTarget,
+  stored: ServiceTable,
+  tables: readonly ProjectTable[],
+  write: (path: string, text: string) => void,
+): Promise<boolean> {
+  const { name } = stored
+  const own = tables.find((one) => one.name === name)
+  const { format, path } = own ?? {
+    format: TABLE_FORMATS.csv,
+    path: join(project.folder, TABLES_FOLDER, `${name}${TABLE_FORMATS.csv.fileEnding}`),
+  }
+  const table = await fetchTable(client, stored, format)
+  if (own !== undefined && (await changesToTable(table, own)) === undefined) return false
+  write(path, (await Array.fromAsync(writeTable(format, table, name))).join(''))
+  return true
+}
+
 /** Whole or not at all. */
 function replaceFile(path: string, text: string): void {
   const part = `${path}.part`
@@ -130,16 +165,23 @@ type PullReport = Readonly<{
   unchanged: number
   /** Files whose endpoints the service does not have. */
   without: readonly string[]
+  /** The same of tables. */
+  missing: readonly string[]
   credentials: readonly FoundCredential[]
 }>
 
-function report({ written, unchanged, without, credentials }: PullReport, asJson: boolean, terminal: Terminal): void {
-  if (asJson) terminal.writeJson({ written, unchanged, notAtService: without, credentials })
+function report(
+  { written, unchanged, without, missing, credentials }: PullReport,
+  asJson: boolean,
+  terminal: Terminal,
+): void {
+  if (asJson) terminal.writeJson({ written, unchanged, notAtService: [...without, ...missing], credentials })
   else {
     for (const file of written) terminal.print(file)
     terminal.print(`${written.length} written, ${unchanged} unchanged.`)
   }
   for (const file of without) terminal.note(`${file}: The service has no such endpoint; the file stays.`)
+  for (const file of missing) terminal.note(`${file}: The service has no such table; the file stays.`)
   for (const { file, path, reference } of credentials) {
     terminal.note(
       `${file}: ${path}: The service holds a credential here; the file has ${reference} instead. Set it where the service runs, then apply.`,

@@ -10,6 +10,7 @@ import { readFault } from '../core/files/files.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { isError, type Lint } from '../core/lint.ts'
 import { didYouMean } from '../core/nearest.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { CANNED_FAULTS } from '../document/checks/dry-run-request.ts'
 import { Unreadable } from '../formats/body-faults.ts'
@@ -24,6 +25,7 @@ import type { Ending, Given } from './commands.ts'
 import { formatLint, locateLints } from './project/located-lint.ts'
 import { fillDocument, listFiles, type ProjectDocument, readDocument } from './project/project-documents.ts'
 import { chooseTarget, openProject } from './project/project-file.ts'
+import { readTablesFor, toTableSet } from './project/project-tables.ts'
 import { watchFiles } from './watch-files.ts'
 
 type RunGiven = Given<'run'>
@@ -32,9 +34,13 @@ type RunExit = Ending<'run'>
 export async function run(given: RunGiven, terminal: Terminal): Promise<RunExit> {
   if (!given.watch) return runOnce(given, terminal)
   const texts = readGivenDocument(given).textFiles.map(({ path }) => path)
-  const files = [given.document, ...texts, ...listInputFiles(given)]
+  const tables = (await readTablesOf(readGivenDocument(given), given)).map(({ path }) => path)
+  const files = [given.document, ...texts, ...tables, ...listInputFiles(given)]
   return watchFiles(files, terminal, () => runOnce(given, terminal))
 }
+
+const readTablesOf = ({ document }: ProjectDocument, given: RunGiven) =>
+  readTablesFor([document], openProject([given.document], given))
 
 function listInputFiles({ input, state, lookup, response }: RunGiven): readonly string[] {
   const answers = [...lookup, ...response].map((text) => text.replace(/^[^=]*=(?:\d{3}:)?/, ''))
@@ -52,13 +58,14 @@ async function runOnce(given: RunGiven, terminal: Terminal): Promise<RunExit> {
   refuseUnknownParams(given, document.document)
   const settings = requireSettings(terminal)
   const whole = { ...request, endpoint: document.document }
-  const report = await withDryRun(settings, given, terminal, (dryRun) => dryRun(JSON.stringify(whole)))
+  const tables = toTableSet(await readTablesOf(document, given))
+  const report = await withDryRun(settings, { given, tables }, terminal, (dryRun) => dryRun(JSON.stringify(whole)))
   if (report.ran === false) return refuseDocument(document, readLints(report), terminal)
   if (given.json) terminal.writeJson(report)
   else {
     reportRun(report, document, given.input, terminal)
     const result = readResult(report, given.stage)
-    terminal.write(typeof result === 'string' ? result : await valueAt(result.at, whole, given, settings))
+    terminal.write(typeof result === 'string' ? result : await valueAt(result.at, whole, { given, tables }, settings))
   }
   return report.outcome === 'done' ? 'done' : 'findings'
 }
@@ -71,13 +78,15 @@ function readGivenDocument({ document: name, ...given }: RunGiven): ProjectDocum
   return fillDocument(readDocument(path, project), project, target)
 }
 
+type Tried = Readonly<{ given: RunGiven; tables: TableSet }>
+
 /** Lookups alone are sent. */
 const NO_PRODUCER = { produce: () => Promise.reject(new Error('A dry run produced a record.')) }
 
 /** `work` gets a dry run whose lookups are sent if `--live` says so. */
 async function withDryRun(
   settings: Settings,
-  { live }: RunGiven,
+  { given: { live }, tables }: Tried,
   { env }: Terminal,
   work: (dryRun: DryRun) => Promise<JsonObject>,
 ): Promise<JsonObject> {
@@ -85,7 +94,7 @@ async function withDryRun(
   const outbound = live ? openOutbound(settings, createEgressPolicy(settings), logger, NO_PRODUCER).outbound : undefined
   const services = outbound && { outbound, secrets: createSecretSource(settings.secretsAllowed, env) }
   try {
-    return await work(createOfflineDryRun(settings, logger, services))
+    return await work(createOfflineDryRun(settings, logger, services, tables))
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown
     const details = thrown.options.details ?? []
@@ -96,9 +105,9 @@ async function withDryRun(
 }
 
 /** The text of a value that the report has cut, from a dry run that is made for it. */
-async function valueAt(at: string, request: JsonObject, { live }: RunGiven, settings: Settings): Promise<string> {
+async function valueAt(at: string, request: JsonObject, { given: { live }, tables }: Tried, settings: Settings) {
   if (live) throw new CommandFault('The value is too large for the report; run it with --lookup instead of --live.')
-  const wholeValue = createOfflineDryRunValue(settings, createLogger({ ...settings, logLevel: 'error' }))
+  const wholeValue = createOfflineDryRunValue(settings, createLogger({ ...settings, logLevel: 'error' }), tables)
   const value = await wholeValue(JSON.stringify({ ...request, at })).catch((thrown: unknown) => {
     throw thrown instanceof Failure ? new CommandFault(thrown.message) : thrown
   })

@@ -4,6 +4,7 @@ import { createOfflineTests } from '../app/offline.ts'
 import { Failure } from '../core/failure.ts'
 import { changeTexts, type Json, type JsonObject } from '../core/json.ts'
 import { isError, type Lint } from '../core/lint.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import { buildXml } from '../formats/xml-build.ts'
 import { withoutForbidden } from '../formats/xml-characters.ts'
 import { createLogger } from '../observe/log/logger.ts'
@@ -13,7 +14,8 @@ import { CommandFault, requireSettings, shownPath, type Terminal, writeText } fr
 import type { Ending, Given } from './commands.ts'
 import { formatLint, type LocatedLint, locateLints } from './project/located-lint.ts'
 import { readWritten } from './project/project-documents.ts'
-import { chooseTarget, openProject } from './project/project-file.ts'
+import { chooseTarget, openProject, type Project } from './project/project-file.ts'
+import { readTablesFor, toTableSet } from './project/project-tables.ts'
 import { openSnapshots, type SnapshotMode, type WrittenSnapshot } from './snapshot-file.ts'
 import { findSuites, type Suite } from './test-suites.ts'
 import { watchFiles } from './watch-files.ts'
@@ -54,8 +56,13 @@ export async function run(given: TestGiven, terminal: Terminal): Promise<TestExi
   const runTests = createOfflineTests(settings, createLogger({ ...settings, logLevel: 'error' }))
   const once = () => runOnce(given, runTests, terminal)
   if (!given.watch) return once()
-  const { suites, unreadable } = collectSuites(given)
-  const files = [...suites.flatMap((suite) => suite.files), ...unreadable.map(({ file }) => resolve(file))]
+  const { suites, unreadable, project } = collectSuites(given)
+  const tables = await readSuiteTables(suites, project)
+  const files = [
+    ...suites.flatMap((suite) => suite.files),
+    ...unreadable.map(({ file }) => resolve(file)),
+    ...tables.map(({ path }) => path),
+  ]
   return watchFiles(files, terminal, once)
 }
 
@@ -71,17 +78,24 @@ function collectSuites({ files: given, ...options }: TestGiven) {
   if (found.suites.length === 0 && unreadable.length === 0) {
     throw new CommandFault('There are no tests: files that end in .tests.json.')
   }
-  return { ...found, unreadable }
+  return { ...found, unreadable, project }
 }
 
+const readSuiteTables = (suites: readonly Suite[], project: Project | undefined) =>
+  readTablesFor(
+    suites.map(({ document }) => document?.document),
+    project,
+  )
+
 async function runOnce(given: TestGiven, runTests: RunTests, terminal: Terminal): Promise<TestExit> {
-  const { suites, untested, unreadable } = collectSuites(given)
+  const { suites, untested, unreadable, project } = collectSuites(given)
+  const tables = toTableSet(await readSuiteTables(suites, project))
   const isReadOnly = given.isCoverage === true || ['true', '1'].includes(terminal.env.CI ?? '')
   const mode = given.update ? 'all' : isReadOnly ? 'none' : 'missing'
   const progress = terminal.progress('files of tests')
   const results: SuiteResult[] = []
   for (const suite of suites) {
-    const result = await runSuite(suite, runTests, mode, given)
+    const result = await runSuite(suite, runTests, mode, given, tables)
     if (result !== undefined) results.push(result)
     progress(results.length, suites.length)
   }
@@ -108,6 +122,7 @@ async function runSuite(
   runTests: RunTests,
   mode: SnapshotMode,
   { filter, minCoverage, isCoverage }: TestGiven,
+  tables: TableSet,
 ): Promise<SuiteResult | undefined> {
   const { path, file, document, lints } = suite
   const shown = { file, document: document?.file, snapshots: [] }
@@ -125,6 +140,7 @@ async function runSuite(
         return snapshots.current()
       },
       onSnapshot: snapshots.take,
+      tables,
       coverage: minCoverage !== undefined || isCoverage === true,
     },
   )
@@ -208,11 +224,12 @@ function coverageLines(
   isListed: boolean,
 ): readonly string[] {
   if (coverage === undefined) return []
-  const { percent, total, missed } = coverage
+  const { percent, total, missed, tables } = coverage
   const line = `  coverage: ${percent} % of ${total}`
-  if (missed.length === 0 || (isCovered !== false && !isListed)) return [line]
+  const rows = tables.map(({ table, used, rows: all }) => `  table ${table}: ${used} of ${all} rows used`)
+  if (missed.length === 0 || (isCovered !== false && !isListed)) return [line, ...rows]
   const verdict = isCovered === false ? ', too low' : ''
-  return [`${line}${verdict}; no test runs:`, ...missed.map(({ kind, path }) => `    ${kind} ${path}`)]
+  return [`${line}${verdict}; no test runs:`, ...missed.map(({ kind, path }) => `    ${kind} ${path}`), ...rows]
 }
 
 function snapshotLines({ test, differences }: WrittenSnapshot): readonly string[] {

@@ -190,7 +190,7 @@ export const FAILURES = {
     retry: false,
     issue: 'not-found',
     means:
-      'A table that the document reads is not there. It can be lost only where a store is copied or changed by hand.',
+      'An expression names a table or column that is not there; one that a document names itself is lost only where a store is copied or changed by hand.',
   },
   MESSAGE_TOO_COSTLY: {
     status: 413,

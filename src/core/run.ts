@@ -56,6 +56,7 @@ export type Run = {
 
 /** What targets need of the message, or the delivery, that they send a request of. */
 export type Sending = Pick<Run, 'messageId' | 'clock' | 'budget' | 'mayWait' | 'slot' | 'producer' | 'trace'> &
+  Partial<Pick<Run, 'tables'>> &
   Readonly<{ lease?: Pick<Lease, 'signal'> | undefined }>
 
 /** Calls of response requests by `callKey`: the status of the answer, or true if it was a success whatever its status. */

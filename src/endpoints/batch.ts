@@ -1,7 +1,6 @@
 /** The request of a batch, read operation by operation with pauses for messages, and the answer to it. */
 import { setImmediate as nextIteration } from 'node:timers/promises'
 import { Failure } from '../core/failure.ts'
-import { isObject } from '../core/json.ts'
 import { collectInto, isWarning, type Lint, toFaults } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import { type BatchOperation, checkBatch, checkOperation, MAX_OPERATIONS } from '../document/checks/batch-operation.ts'
@@ -9,7 +8,7 @@ import { divideElements } from '../formats/json-elements.ts'
 import { MAX_DEPTH } from '../formats/json-read.ts'
 import type { TableContent } from '../tables/active-tables.ts'
 import type { CompactTable } from '../tables/compact-table.ts'
-import { TABLE_FORMATS } from '../tables/table-formats.ts'
+import { readTableValue, TABLE_FORMATS } from '../tables/table-formats.ts'
 import type { TableReading } from '../tables/table-reading.ts'
 import type { Checked, EndpointChange, Faults } from './endpoint-writer.ts'
 import * as failures from './management-failures.ts'
@@ -163,14 +162,9 @@ export const unkeptRows = async (table: CompactTable): Promise<TableContent> => 
   table,
 })
 
-/** In the format that they have; undefined for a deletion. */
-async function readContent(operation: TableOperation): Promise<TableReading | undefined> {
-  if (operation.op === 'deleteTable') return undefined
-  const { content } = operation
-  if (typeof content === 'string') return TABLE_FORMATS.csv.read(Buffer.from(content))
-  const isMap = isObject(content) && content.resourceType === 'ConceptMap'
-  return TABLE_FORMATS[isMap ? 'conceptMap' : 'json'].read(Buffer.from(JSON.stringify(content)))
-}
+/** Undefined for a deletion. */
+const readContent = async (operation: TableOperation): Promise<TableReading | undefined> =>
+  operation.op === 'deleteTable' ? undefined : readTableValue(operation.content)
 
 /** The change that an operation asks for. `current`: reads the stored document of an endpoint. */
 export function parseChange(

@@ -3,6 +3,7 @@
 import { Failure } from '../core/failure.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import { isError, type Lint } from '../core/lint.ts'
+import type { TableUse } from '../core/tables/table-set.ts'
 import type { DocumentBounds } from '../document/checks/document-bounds.ts'
 import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { type CompiledEndpoint, compileDocument } from './compiled-endpoint.ts'
@@ -12,7 +13,11 @@ import { ActiveEndpoints, findClashes, hasNameAndClaims } from './endpoint-regis
 export type DocumentFile = Readonly<{ file: string; document: Json; lints?: readonly Lint[] }>
 
 /** `stored`: the document as it would be stored; undefined with an error among the lints. */
-export type FileCheck = Readonly<{ lints: readonly Lint[]; stored: JsonObject | undefined }>
+export type FileCheck = Readonly<{
+  lints: readonly Lint[]
+  stored: JsonObject | undefined
+  tableUses: readonly TableUse[]
+}>
 
 export type FileCheckOptions = Readonly<{
   services: Services
@@ -43,7 +48,8 @@ export async function checkFiles(
       if (clashes.length === 0) active.add(compiled)
     }
     const isSound = compiled !== undefined && !all.some(isError)
-    checks.push({ lints: all, stored: isSound ? (compiled.endpoint as unknown as JsonObject) : undefined })
+    const stored = isSound ? (compiled.endpoint as unknown as JsonObject) : undefined
+    checks.push({ lints: all, stored, tableUses: compiled?.tableUses ?? [] })
     progress?.(index + 1, files.length)
   }
   return checks

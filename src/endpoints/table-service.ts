@@ -6,6 +6,7 @@ import { createPause } from '../core/slice.ts'
 import type { Origin } from '../core/stored-document.ts'
 import type { StoredTable, TableHead, TableVersion } from '../core/tables/stored-table.ts'
 import { quote, readRow, rowObject, TABLE_LIMITS, type Table, type TableFault } from '../core/tables/table.ts'
+import type { TableSet } from '../core/tables/table-set.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
@@ -98,6 +99,11 @@ export class TableService {
     const active = this.#options.tables.current.get(name)
     if (active === undefined) throw failures.unknownTable(name)
     return active
+  }
+
+  /** The tables that messages read now. */
+  get current(): TableSet {
+    return this.#options.tables.current
   }
 
   /** Newest first, also of a table that was deleted. */
@@ -228,7 +234,7 @@ async function readChange(table: Table, { rows, remove = [] }: RowsChange): Prom
   return changeRows(table, changes)
 }
 
-async function compareTables(before: Table | undefined, after: Table): Promise<TableDiff> {
+export async function compareTables(before: Table | undefined, after: Table): Promise<TableDiff> {
   const pause = createPause()
   const counts = { added: 0, removed: 0, changed: 0 }
   const rows: RowChange[] = []

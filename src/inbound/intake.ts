@@ -97,6 +97,11 @@ export class Intake {
     return this.#queued.size
   }
 
+  /** What a message that begins now reads. */
+  get tables(): TableSet {
+    return (this.#options.tables ?? NO_TABLES).current
+  }
+
   /** The intake rejects every new message because the service stops. */
   get isDraining(): boolean {
     return this.#isDraining
@@ -255,7 +260,7 @@ export class Intake {
   /** The caller has acquired a permit, unless the message is a record. */
   #run(admitted: Admitted, startedAt: number, trace: Trace, notify: Notify): Awaitable<CompletedMessage> {
     const { compiled, incoming, handle } = admitted
-    const { clock, newId, messageTimeoutMs, tables = NO_TABLES } = this.#options
+    const { clock, newId, messageTimeoutMs } = this.#options
     this.#inFlight += 1
     const messageId = newId()
     const { origin } = incoming
@@ -278,7 +283,7 @@ export class Intake {
       responseTimes: {},
       lookups: { highestStatus: undefined, networkError: false },
       trace,
-      tables: tables.current,
+      tables: this.tables,
       isDelivered: false,
       extracted: undefined,
       answerKeeper: undefined,

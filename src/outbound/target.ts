@@ -39,6 +39,10 @@ export type Target = Readonly<{
   checkUrl?(url: string): string | undefined
   /** Rules of its own, checked at a request to it. */
   lint?(request: Fields, endpoint: Fields, lint: LintSink): void
+  /** Its answer, where the service has that itself: nothing is sent, in a dry run neither. */
+  answerHere?(url: string, run: Sending, called: CallSpan): OutboundAnswer
+  /** The table that a URL names, which must be there. */
+  tableInUrl?(url: string): string | undefined
   /** The headers that it sends, in order. */
   listHeaders(prepared: PreparedRequest, body: Body | undefined, run: Sending, called: CallSpan): HeaderList
   /** How traces have its calls. `address`: of the target of the call, without the prefix of records. */

@@ -8,12 +8,14 @@ import type { CallSpan } from '../core/tracing/trace.ts'
 import { HTTP_TARGET } from './http/http-target.ts'
 import { TOPIC_TARGET } from './kafka/topic-target.ts'
 import { MLLP_TARGET } from './mllp/mllp-target.ts'
+import { TABLE_TARGET } from './table/table-target.ts'
 import type { Fields, OpenTarget, Target } from './target.ts'
 
 const TARGETS = {
   http: HTTP_TARGET,
   kafka: TOPIC_TARGET,
   mllp: MLLP_TARGET,
+  table: TABLE_TARGET,
 } as const satisfies Readonly<Record<string, Target>>
 
 type TargetName = keyof typeof TARGETS

@@ -6,7 +6,9 @@ import { Failure } from '../core/failure.ts'
 import type { Awaitable, Json, JsonObject } from '../core/json.ts'
 import type { LintSink } from '../core/lint.ts'
 import type { Run } from '../core/run.ts'
+import { type TranslateNow, translate } from '../core/tables/table-reads.ts'
 import { checkReference, isOfRequest } from '../document/checks/path-roots.ts'
+import { mayReadTables } from '../document/reads/table-uses.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import type { ReferenceStage } from '../document/schema/schema-fields.ts'
 import { ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
@@ -34,6 +36,15 @@ export const expressionLimits = (
   runExclusive: sandboxed?.local?.runExclusive,
 })
 
+/** `path`: of the expression in the document. */
+export type TranslatorAt = (path: string) => TranslateNow
+
+export const translatorOf =
+  (run: Run): TranslatorAt =>
+  (path) =>
+  (table, column, code, mustFind) =>
+    translate(run, { table, column, path }, code, mustFind)
+
 export function createExpressionCompiler(
   endpoint: Endpoint,
   settings: PipelineSettings,
@@ -59,12 +70,13 @@ export function createExpressionCompiler(
     const roots = parsed.value.roots && new Set(parsed.value.roots)
     const inSandbox = sandboxed && callSandbox(text, roots, sandboxed.evaluate, lint.path)
     const evaluateHere = 'evaluate' in parsed.value ? parsed.value.evaluate : undefined
+    const asksTables = mayReadTables(text)
     const readsPayload = isOfRequest(stage) && roots?.has('payload') !== false
     return (message, run) => {
       if (run.clock() >= run.deadlineAt) throw outOfTime(lint.path)
       const scope = readsPayload ? { ...message, payload: message.requestBody ?? null } : message
       if (evaluateHere === undefined || local?.isQuick() === false) return inSandbox?.(scope, run)
-      const value = evaluateHere(scope)
+      const value = evaluateHere(scope, asksTables ? translatorOf(run)(lint.path) : undefined)
       if (!(value instanceof Promise)) return value
       return value.catch((thrown: unknown) => {
         if (inSandbox !== undefined && isTimeout(thrown)) return inSandbox(scope, run)
@@ -81,7 +93,8 @@ function callSandbox(
   path: string,
 ): (scope: JsonObject, run: Run) => Promise<Json | undefined> {
   return async (scope, run) => {
-    const outcome = await evaluate(text, pickRoots(scope, roots), run.deadlineAt)
+    const translate = translatorOf(run)(path)
+    const outcome = await evaluate(text, pickRoots(scope, roots), run.deadlineAt, { translate })
     if (outcome.ok) return outcome.value
     throw outcome.why === 'late' ? outOfTime(path) : expressionFailed(path, outcome)
   }
@@ -96,9 +109,10 @@ export function pickRoots(message: JsonObject, roots: ReadonlySet<string> | unde
 /** `path`: of the expression in the document. */
 export function expressionFailed(
   path: string,
-  { message, unquoted, isOwnText, rejection }: FaultReport,
+  { message, unquoted, isOwnText, rejection, code }: FaultReport,
   cause?: unknown,
 ): Failure {
+  if (code !== undefined) return new Failure(code, message, { path, cause, unquoted })
   if (rejection !== undefined) {
     const { status, details: ownDetails } = rejection
     const sentence = `The expression "${path}" ended the message with ${status}.`

@@ -5,7 +5,7 @@ import type { JsonObject } from '../core/json.ts'
 import type { Answer } from '../core/message.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import { DEFAULT_FORMAT, type Format, type FormatOptions, holdsFhir, outputFormat } from '../formats/codecs.ts'
-import { OUTCOME_MEDIA_TYPE, toOperationOutcome } from './operation-outcome.ts'
+import { OUTCOME_MEDIA_TYPE, toOperationOutcome } from '../formats/operation-outcome.ts'
 import type { Outcome } from './outcome.ts'
 
 /** What an endpoint says of its failures. */

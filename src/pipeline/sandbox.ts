@@ -5,6 +5,7 @@
 
 import type { Awaitable, Json, JsonObject } from '../core/json.ts'
 import type { Lint, Result } from '../core/lint.ts'
+import type { TranslateNow } from '../core/tables/table-reads.ts'
 import type { Validator, Verdict } from '../language/json-schema/json-schema.ts'
 import type { Ambient } from '../language/jsonata/expression.ts'
 import type { FaultReport } from '../language/jsonata/expression-limits.ts'
@@ -60,15 +61,20 @@ export type SandboxedProgram = Readonly<{
   lints: ReadonlyMap<string, readonly Lint[]>
   /**
    * `partial`: whether a failure is to have the values of the expressions before it. `ambient`: of a program with
-   * `isAmbient`.
+   * `isAmbient`. `translate`: for `$table` in the expression of this name.
    */
   transform(
     message: JsonObject,
     deadlineAt: number,
-    options?: Readonly<{ partial?: boolean; ambient?: Ambient }>,
+    options?: Readonly<{ partial?: boolean; ambient?: Ambient; translate?: (name: string) => TranslateNow }>,
   ): Promise<Transformation>
   /** `text`: one of `values`. */
-  evaluate(text: string, message: JsonObject, deadlineAt: number, ambient?: Ambient): Promise<Evaluation>
+  evaluate(
+    text: string,
+    message: JsonObject,
+    deadlineAt: number,
+    options?: Readonly<{ ambient?: Ambient; translate?: TranslateNow }>,
+  ): Promise<Evaluation>
   /** `place`: of the schema. */
   validate(place: string, data: Json, deadlineAt: number): Promise<Verdict>
 }>

@@ -42,8 +42,8 @@ export function observeExpression(name: string, expression: Expression, observer
   }
   return {
     ...expression,
-    evaluate: (input) => {
-      const value = expression.evaluate(input)
+    evaluate: (...given) => {
+      const value = expression.evaluate(...given)
       return value instanceof Promise ? value.then(report) : report(value)
     },
   }

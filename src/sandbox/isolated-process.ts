@@ -5,8 +5,10 @@
 import { Socket } from 'node:net'
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
+import { Failure } from '../core/failure.ts'
 import { type JsonObject, jsonLength } from '../core/json.ts'
 import { collectInto, found, type Lint, type Result } from '../core/lint.ts'
+import type { Translate } from '../core/tables/table-reads.ts'
 import { compileJsonSchema, type Validator } from '../language/json-schema/json-schema.ts'
 import { type Ambient, type Expression, ExpressionFault, parseExpression } from '../language/jsonata/expression.ts'
 import { TOTAL_LIMIT } from '../language/jsonata/expression-limits.ts'
@@ -20,6 +22,8 @@ import {
   type IsolationResponse,
   type IsolationTask,
   LOWEST_PRIORITY,
+  type Lookup,
+  type LookupAnswer,
   type ProgramOptions,
   unframe,
 } from './isolation-protocol.ts'
@@ -35,9 +39,28 @@ channel.read(
       channel.write(frame('ready'))
       return
     }
-    programs.handle(value as IsolationRequest).then((response) => channel.write(frame(response)))
+    const received = value as IsolationRequest | LookupAnswer
+    if ('kind' in received) {
+      waiting.shift()?.(received)
+      return
+    }
+    programs.handle(received).then((response) => channel.write(frame(response)))
   }),
 )
+
+/** Lookups that are not answered yet. */
+const waiting: ((answer: LookupAnswer) => void)[] = []
+
+/** `mayAsk`: false once the task has ended, whose branches may still run: another message runs then. */
+const askService =
+  (of: string, mayAsk: () => boolean): Translate =>
+  async (table, column, code, mustFind) => {
+    if (!mayAsk()) throw new TypeError('The task has ended.')
+    channel.write(frame({ kind: 'lookup', of, table, column, code, mustFind } satisfies Lookup))
+    const { text, failure } = await new Promise<LookupAnswer>((resolve) => void waiting.push(resolve))
+    if (failure === undefined) return text
+    throw new Failure(failure.code, failure.message, { unquoted: failure.unquoted })
+  }
 
 type Channel = Readonly<{ read(take: (chunk: Buffer) => void): void; write(bytes: Buffer): void }>
 
@@ -98,7 +121,7 @@ function createPrograms(options: ProgramOptions) {
       try {
         const compiled = programFor(request)
         if (request.task.kind !== 'compile') before = threadCpuMs()
-        return { kind: 'done', value: await run(request.task, compiled), cpuMs: cpuMs() }
+        return { kind: 'done', value: await runTask(request.task, compiled), cpuMs: cpuMs() }
       } catch (thrown) {
         return { kind: 'bug', message: thrown instanceof Error ? (thrown.stack ?? '') : String(thrown), cpuMs: cpuMs() }
       }
@@ -128,10 +151,20 @@ function compile(
   }
 }
 
-function run(task: IsolationTask, compiled: CompiledProgram) {
+async function runTask(task: IsolationTask, compiled: CompiledProgram) {
+  let isRunning = true
+  const translateFor = (of: string) => askService(of, () => isRunning)
+  try {
+    return await run(task, compiled, translateFor)
+  } finally {
+    isRunning = false
+  }
+}
+
+function run(task: IsolationTask, compiled: CompiledProgram, translateFor: (of: string) => Translate) {
   if ('ambient' in task && task.ambient !== undefined) compiled.setAmbient(task.ambient)
-  if (task.kind === 'transform') return transform(compiled, task)
-  if (task.kind === 'evaluate') return evaluate(compiled, task)
+  if (task.kind === 'transform') return transform(compiled, task, translateFor)
+  if (task.kind === 'evaluate') return evaluate(compiled, task, translateFor)
   if (task.kind === 'compile') return describe(compiled)
   const validator = compiled.validators.get(task.place)
   if (validator === undefined) throw new TypeError('The program does not have the schema.')
@@ -155,6 +188,7 @@ const TOO_LARGE = `The expressions of this message give more than ${TOTAL_LIMIT.
 async function transform(
   { expressions }: CompiledProgram,
   { message, leftMs, partial = false }: Extract<IsolationTask, { kind: 'transform' }>,
+  translateFor: (of: string) => Translate,
 ): Promise<Transformation> {
   const until = performance.now() + leftMs
   let transforms: JsonObject = {}
@@ -164,7 +198,7 @@ async function transform(
     if (!expression.ok) throw new TypeError('The program has faults.')
     if (performance.now() >= until) return { ok: false, name, why: 'late', ...soFar(transforms) }
     try {
-      const value = await expression.value.evaluate({ ...message, transforms })
+      const value = await expression.value.evaluate({ ...message, transforms }, translateFor(name))
       if (value === undefined) continue
       characters += jsonLength(value, TOTAL_LIMIT)
       if (characters > TOTAL_LIMIT) {
@@ -182,11 +216,12 @@ async function transform(
 async function evaluate(
   { values }: CompiledProgram,
   { text, message }: Extract<IsolationTask, { kind: 'evaluate' }>,
+  translateFor: (of: string) => Translate,
 ): Promise<Evaluation> {
   const expression = values.get(text)
   if (!expression?.ok) throw new TypeError('The program has faults.')
   try {
-    return { ok: true, value: await expression.value.evaluate(message) }
+    return { ok: true, value: await expression.value.evaluate(message, translateFor(text)) }
   } catch (thrown) {
     if (!(thrown instanceof ExpressionFault)) throw thrown
     return { ok: false, why: 'failed', ...thrown.report() }

@@ -1,4 +1,5 @@
 /** The messages between the service and its isolated processes and threads: JSON, each with its length before it. */
+import type { Failure } from '../core/failure.ts'
 import type { Json, JsonObject } from '../core/json.ts'
 import type { Lint, Result } from '../core/lint.ts'
 import type { SchemaOptions, Verdict } from '../language/json-schema/json-schema.ts'
@@ -35,6 +36,23 @@ export type Compilation = Readonly<{
   expressions: readonly (readonly [name: string, result: Result<Reads>])[]
   values: readonly (readonly [text: string, result: Result<Reads>])[]
   lints: readonly (readonly [place: string, lints: readonly Lint[]])[]
+}>
+
+/** What `$table` asks while a task runs. `of`: the name of the transform, or the text of the other expression. */
+export type Lookup = Readonly<{
+  kind: 'lookup'
+  of: string
+  table: string
+  column: string | undefined
+  code: string
+  mustFind: boolean
+}>
+
+/** Lookups are answered in their order. A failure is sent as its parts. */
+export type LookupAnswer = Readonly<{
+  kind: 'found'
+  text?: string | undefined
+  failure?: Readonly<Pick<Failure, 'code' | 'message' | 'unquoted'>>
 }>
 
 /** `cpuMs`: processor time of the task; without compiling its program, unless that is the task. */

@@ -6,7 +6,14 @@ import { extname } from 'node:path'
 import type { Readable, Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { frame, type IsolationResponse, LOWEST_PRIORITY, type ProgramOptions, unframe } from './isolation-protocol.ts'
+import {
+  frame,
+  type IsolationResponse,
+  LOWEST_PRIORITY,
+  type Lookup,
+  type ProgramOptions,
+  unframe,
+} from './isolation-protocol.ts'
 
 /** What ended a process: the service, the process itself (out of memory, or a crash), or another process. */
 export type EndedBy = 'service' | 'itself' | 'others'
@@ -24,6 +31,8 @@ export type PoolMember = Readonly<{
 
 export type PoolMemberEvents = Readonly<{
   onReady(): void
+  /** Throws for what no program of the service asks; the member is ended then. */
+  onLookup(lookup: Lookup): void
   onResponse(response: IsolationResponse): void
   /** Called once, as the last event. */
   onEnd(endedBy: EndedBy): void
@@ -45,6 +54,7 @@ const NEVER_STARTED: PoolMember = {
 export function readMember(events: PoolMemberEvents, onBroken: () => void): (chunk: Buffer) => void {
   const take = unframe((value) => {
     if (value === 'ready') events.onReady()
+    else if ((value as Lookup | IsolationResponse).kind === 'lookup') events.onLookup(value as Lookup)
     else events.onResponse(value as IsolationResponse)
   })
   return (chunk) => {

@@ -3,10 +3,20 @@
  * calls, or that of the slow ones.
  */
 import { type Backoff, nextPauseMs } from '../core/backoff.ts'
+import { Failure } from '../core/failure.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
+import type { TranslateNow } from '../core/tables/table-reads.ts'
+import { MAX_TRANSLATIONS } from '../language/jsonata/expression-engine.ts'
 import type { Program } from '../pipeline/sandbox.ts'
 import type { CpuQuota } from './cpu-quota.ts'
-import { frame, type IsolationRequest, type IsolationResponse, type IsolationTask } from './isolation-protocol.ts'
+import {
+  frame,
+  type IsolationRequest,
+  type IsolationResponse,
+  type IsolationTask,
+  type Lookup,
+  type LookupAnswer,
+} from './isolation-protocol.ts'
 import type { EndedBy, PoolMember, PoolMemberEvents } from './pool-member.ts'
 
 /** `size`: characters of the program as JSON. */
@@ -19,6 +29,8 @@ type PoolCall = {
   limitMs: number
   /** Milliseconds since the epoch. A call that has not started by then does not start. */
   deadlineAt: number
+  /** For `$table`: the tables stay here. */
+  translate?: ((of: string) => TranslateNow) | undefined
   /** The first process of this call was killed by another process. */
   isRetry: boolean
   /** Runs until its deadline while it is queued. */
@@ -69,6 +81,8 @@ class PoolProcess {
   /** It takes no further calls: another process has replaced it. */
   isRetired = false
   call: PoolCall | undefined
+  /** Of the call. */
+  lookupsLeft = 0
   #timers: NodeJS.Timeout[] = []
 
   constructor(startMember: (process: PoolProcess) => PoolMember) {
@@ -83,6 +97,19 @@ class PoolProcess {
 
   clearTimers(): void {
     for (const timer of this.#timers.splice(0)) clearTimeout(timer)
+  }
+
+  look({ of, table, column, code, mustFind }: Lookup): LookupAnswer {
+    const { translate } = this.call ?? {}
+    this.lookupsLeft -= 1
+    if (translate === undefined || this.lookupsLeft < 0) throw new RangeError('The call may not ask for this.')
+    try {
+      return { kind: 'found', text: translate(of)(table, column, code, mustFind) }
+    } catch (thrown) {
+      if (!(thrown instanceof Failure)) throw thrown
+      const { code, message, unquoted } = thrown
+      return { kind: 'found', failure: { code, message, unquoted } }
+    }
   }
 
   clearCall(): PoolCall | undefined {
@@ -167,6 +194,7 @@ export class ProcessPool {
           this.#dispatch()
           this.#endWhenIdle(process)
         },
+        onLookup: (lookup) => process.member.send(frame(process.look(lookup))),
         onResponse: (response) => {
           process.clearCall()?.finish({ response })
           if (process.isRetired) process.member.kill()
@@ -229,6 +257,7 @@ export class ProcessPool {
     const { member } = process
     process.clearTimers()
     process.call = call
+    process.lookupsLeft = MAX_TRANSLATIONS * Math.max(1, owner.program.expressions.length)
     clearTimeout(call.deadlineTimer)
     process.after(call.limitMs, () => {
       process.isTimedOut = true

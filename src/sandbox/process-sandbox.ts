@@ -2,6 +2,7 @@
 import { Failure } from '../core/failure.ts'
 import { fault } from '../core/lint.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
+import type { TranslateNow } from '../core/tables/table-reads.ts'
 import type { Verdict } from '../language/json-schema/json-schema.ts'
 import type { Evaluation, Program, Sandbox, SandboxedProgram, Transformation } from '../pipeline/sandbox.ts'
 import { addCall, newCpuQuota } from './cpu-quota.ts'
@@ -82,7 +83,13 @@ export function createProgramCalls(options: ProgramCallsOptions) {
   const { quick, slow, programOptions, compileMs = COMPILE_MS, graceMs = GRACE_MS, reasons } = options
   let programs = 0
 
-  const call = (owner: ProgramOwner, task: IsolationTask, limitMs: number, deadlineAt: number): Promise<CallOutcome> =>
+  const call = (
+    owner: ProgramOwner,
+    task: IsolationTask,
+    limitMs: number,
+    deadlineAt: number,
+    translate?: (of: string) => TranslateNow,
+  ): Promise<CallOutcome> =>
     new Promise((resolve) => {
       const { quota } = owner
       const finish = (outcome: CallOutcome) => {
@@ -97,7 +104,7 @@ export function createProgramCalls(options: ProgramCallsOptions) {
         for (const waiting of from.withdraw(owner)) to.submit(waiting)
       }
       const pool = quota.quick ? quick : slow
-      pool.submit({ owner, task, limitMs, deadlineAt, isRetry: false, deadlineTimer: undefined, finish })
+      pool.submit({ owner, task, limitMs, deadlineAt, translate, isRetry: false, deadlineTimer: undefined, finish })
     })
 
   /** `step`: the name of the task in failures. */
@@ -122,11 +129,11 @@ export function createProgramCalls(options: ProgramCallsOptions) {
       expressions: new Map(expressions),
       values: new Map(values),
       lints: new Map(lints),
-      transform: async (message, deadlineAt, { partial = false, ambient } = {}): Promise<Transformation> => {
+      transform: async (message, deadlineAt, { partial = false, ambient, translate } = {}): Promise<Transformation> => {
         const leftMs = deadlineAt - Date.now()
         const limitMs = Math.min(allMs, leftMs + LATE_MS)
         const task = { kind: 'transform', message, leftMs, ambient, ...(partial ? { partial } : {}) } as const
-        const outcome = await call(owner, task, limitMs, deadlineAt)
+        const outcome = await call(owner, task, limitMs, deadlineAt, translate)
         if ('refused' in outcome && outcome.refused === 'deadline') return late
         const value = unwrapOutcome<Transformation>(outcome, 'expressions')
         if (typeof value !== 'string') return value
@@ -134,10 +141,11 @@ export function createProgramCalls(options: ProgramCallsOptions) {
         const name = names.length === 1 ? names[0] : undefined
         return { ok: false, name, why: 'ended', message: `${reasons[value]}.` }
       },
-      evaluate: async (text, message, deadlineAt, ambient): Promise<Evaluation> => {
+      evaluate: async (text, message, deadlineAt, { ambient, translate } = {}): Promise<Evaluation> => {
         const oneMs = programOptions.limits.timeoutMs + graceMs
         const limitMs = Math.min(oneMs, deadlineAt - Date.now() + LATE_MS)
-        const outcome = await call(owner, { kind: 'evaluate', text, message, ambient }, limitMs, deadlineAt)
+        const task = { kind: 'evaluate', text, message, ambient } as const
+        const outcome = await call(owner, task, limitMs, deadlineAt, translate && (() => translate))
         const isLate = 'refused' in outcome && outcome.refused === 'deadline'
         const value = isLate ? 'time' : unwrapOutcome<Evaluation>(outcome, 'expressions')
         if (typeof value !== 'string') return value

@@ -141,6 +141,37 @@ function withTexts(object: Json | undefined, texts: Readonly<Record<string, stri
   return changed
 }
 
+export type ConceptMapElement = Readonly<{ sourceSystem: string; targetSystem: string; targets: readonly JsonObject[] }>
+
+/** A table as FHIR asks it. `url`, `source` and `target`: of its ConceptMap, empty for none. Parses the frame, once. */
+export function openConceptMap(table: Table) {
+  const { frame } = table
+  const groups = listIn(frame, 'group')
+  const originals = new Map(
+    groups
+      .flatMap((group) => listIn(group, 'element').map((element) => [codeOf(element), element] as const))
+      .toReversed(),
+  )
+  const toRow = compileRows(table)
+  const systems = Object.entries(GROUP_FIELDS).map(
+    ([name, field]) => [table.columns.indexOf(name, 1), textIn(groups[0], field)] as const,
+  )
+  const valueSet = (name: string): string => textIn(frame, `${name}Canonical`) || textIn(frame, `${name}Uri`)
+  return {
+    url: textIn(frame, 'url'),
+    source: valueSet('source'),
+    target: valueSet('target'),
+    find: (code: string): ConceptMapElement | undefined => {
+      const row = table.find(code)
+      if (row === -1) return undefined
+      const original = originals.get(code)
+      const { target } = toElement(...toRow(row), isObject(original) ? original : undefined)
+      const [sourceSystem = '', targetSystem = ''] = systems.map(([column, only]) => table.cell(row, column) || only)
+      return { sourceSystem, targetSystem, targets: listIn({ target: target ?? [] }, 'target').filter(isObject) }
+    },
+  }
+}
+
 /**
  * Writes any table: the key is the code, and without a column `target`, the second is. Columns that a ConceptMap has no field for
  * are written as `product` of the target.

@@ -7,7 +7,7 @@ import { isObject, type Json } from '../../core/json.ts'
 export const MANIFEST_FILE = 'import-manifest.json'
 
 export type WrittenFile = Readonly<{
-  kind: 'document' | 'state' | 'report' | 'secrets'
+  kind: 'document' | 'state' | 'table' | 'report' | 'secrets'
   /** Hexadecimal SHA-256 of its bytes. */
   sha256: string
   /** That of the file which it replaces: the folder has this one if the import was stopped before it was complete. */
@@ -19,7 +19,7 @@ export type WrittenFile = Readonly<{
 /** By the name of the file, relative to the folder. */
 export type Manifest = ReadonlyMap<string, WrittenFile>
 
-const KINDS: readonly string[] = ['document', 'state', 'report', 'secrets'] satisfies WrittenFile['kind'][]
+const KINDS: readonly string[] = ['document', 'state', 'table', 'report', 'secrets'] satisfies WrittenFile['kind'][]
 
 /** Out: the manifest; an empty one if the folder has none or has another file of that name. */
 export function readManifest(folder: string): Manifest {

@@ -8,7 +8,7 @@ import { describeChange, type LocatedChange } from '../../document/diff/document
 import { computeEtag } from '../../endpoints/precondition.ts'
 import { jsonText } from '../command.ts'
 import { hideCredentials } from './credentials.ts'
-import type { DeploymentPlan, PlannedOperation } from './plan.ts'
+import type { DeploymentPlan, PlannedOperation, PlannedTable } from './plan.ts'
 
 const MARKS = { create: '+', replace: '~', delete: '-' } as const
 const CHANGE_MARKS = { added: '+', removed: '-', changed: '~', moved: '>' } as const
@@ -18,16 +18,20 @@ const MAX_CHANGES = 50
 const MAX_CHARACTERS = 200
 
 /** The lines without their ends. Control characters of documents are escaped. */
-export function reportPlan({ operations, unchanged, leftOver }: DeploymentPlan): readonly string[] {
+export function reportPlan({ operations, unchanged, leftOver, leftOverTables }: DeploymentPlan): readonly string[] {
   const count = (wanted: PlannedOperation['op']) => operations.filter(({ op }) => op === wanted).length
   const totals = `${count('create')} to create, ${count('replace')} to replace, ${count('delete')} to delete, ${unchanged} unchanged.`
   const left = leftOver.map(
     (name) => `? ${JSON.stringify(name)}: has the labels of the project and no file; --prune deletes it`,
   )
-  return [...operations.flatMap(reportOperation), ...left, totals]
+  const leftTables = leftOverTables.map(
+    (name) => `? table ${JSON.stringify(name)}: nothing reads it any more, and it has no file; --prune deletes it`,
+  )
+  return [...operations.flatMap(reportOperation), ...left, ...leftTables, totals]
 }
 
-function reportOperation({ op, name, file, renamedFrom, takesOver, changes }: PlannedOperation): readonly string[] {
+function reportOperation(operation: PlannedOperation): readonly string[] {
+  const { op, name, file, renamedFrom, takesOver, changes, table } = operation
   const notes = [
     ...(file === undefined ? [] : [file]),
     ...(renamedFrom === undefined ? [] : [`was ${JSON.stringify(renamedFrom)}`]),
@@ -35,9 +39,23 @@ function reportOperation({ op, name, file, renamedFrom, takesOver, changes }: Pl
   ]
   const rest = changes.length - MAX_CHANGES
   return [
-    `${MARKS[op]} ${JSON.stringify(name)}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`,
+    `${MARKS[op]} ${table === undefined ? '' : 'table '}${JSON.stringify(name)}${notes.length === 0 ? '' : ` (${notes.join('; ')})`}`,
+    ...(table === undefined || op === 'delete' ? [] : reportRows(table)),
     ...changes.slice(0, MAX_CHANGES).map((change) => `    ${reportChange(hideCredentials(change))}`),
     ...(rest > 0 ? [`    and ${rest} more`] : []),
+  ]
+}
+
+const MAX_ROWS = 5
+
+function reportRows({ added, changed, removed, rows }: PlannedTable): readonly string[] {
+  return [
+    `    rows: ${added} added, ${changed} changed, ${removed} removed`,
+    ...rows.slice(0, MAX_ROWS).map(({ kind, from, to }) => {
+      const values = [from, to].flatMap((row) => (row === undefined ? [] : shown(Object.values(row)))).join(' -> ')
+      return `    ${CHANGE_MARKS[kind]} ${values}`
+    }),
+    ...(rows.length > MAX_ROWS ? [`    and ${added + changed + removed - MAX_ROWS} more`] : []),
   ]
 }
 
@@ -63,16 +81,27 @@ const FORMAT = 1
 
 /** The plan as JSON, without credentials. `digest` is of the document that is sent. */
 export function describePlan(plan: DeploymentPlan): JsonObject {
-  return { operations: plan.operations.map(describeOperation), unchanged: plan.unchanged, notInFiles: plan.leftOver }
+  const { operations, unchanged, leftOver: notInFiles, leftOverTables: tables } = plan
+  const described = { operations: operations.map(describeOperation), unchanged, notInFiles }
+  return tables.length === 0 ? described : { ...described, tablesNotInFiles: tables }
 }
 
-const describeOperation = ({ document, changes, takesOver, ...operation }: PlannedOperation): JsonObject =>
+const describeOperation = ({ document, changes, takesOver, table, ...operation }: PlannedOperation): JsonObject =>
   ({
     ...operation,
+    ...(table === undefined ? {} : describeTable(table)),
     ...(takesOver === undefined ? {} : { takesOver }),
     ...(document === undefined ? {} : { digest: computeEtag(document).slice(1, -1) }),
-    ...(operation.op === 'replace' ? { changes: changes.map(hideCredentials).map(describeChange) } : {}),
+    ...(operation.op === 'replace' && table === undefined
+      ? { changes: changes.map(hideCredentials).map(describeChange) }
+      : {}),
   }) as unknown as JsonObject
+
+const describeTable = ({ digest, added, changed, removed }: PlannedTable) => ({
+  kind: 'table',
+  ...(digest === undefined ? {} : { digest }),
+  rows: { added, changed, removed },
+})
 
 /** The text of a plan file. `target`: the URL of the service. */
 export const planText = (plan: DeploymentPlan, target: string): string =>

@@ -1,10 +1,11 @@
 /** What must change at a service so that it has the documents of a project. */
 
-import type { JsonObject } from '../../core/json.ts'
+import type { Json, JsonObject } from '../../core/json.ts'
 import { withoutStamps } from '../../core/stored-document.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
 import { diffDocuments, type LocatedChange } from '../../document/diff/document-diff.ts'
 import { computeEtag } from '../../endpoints/precondition.ts'
+import type { TableDiff } from '../../endpoints/table-service.ts'
 import { CommandFault } from '../command.ts'
 
 export type IdentifiedDocument = Readonly<{
@@ -43,13 +44,20 @@ export type PlannedOperation = Readonly<{
   /** The endpoint has not the labels of the project yet: it was made by others. */
   takesOver?: true
   changes: readonly LocatedChange[]
+  /** Of an operation on a table. */
+  table?: PlannedTable
 }>
+
+/** `digest`: of the file; `content`: as a batch has it. A deletion has the counts alone. */
+export type PlannedTable = TableDiff & Partial<Readonly<{ content: Json; digest: string }>>
 
 export type DeploymentPlan = Readonly<{
   operations: readonly PlannedOperation[]
   unchanged: number
   /** Names of endpoints that have the project's labels and no document; empty where they are deleted. */
   leftOver: readonly string[]
+  /** The same of tables that only endpoints of the project read. */
+  leftOverTables: readonly string[]
 }>
 
 export type PlanOptions = Readonly<{
@@ -106,6 +114,7 @@ export async function planDeployment(
     operations: [...written, ...deleted],
     unchanged: documents.length - written.length,
     leftOver: prune ? [] : others.map(({ name }) => String(name)),
+    leftOverTables: [],
   }
 }
 
@@ -125,8 +134,9 @@ const identify = (stored: JsonObject): Readonly<{ id: string; ifMatch: string }>
 
 /** The batch that makes the plan, as sent. */
 export const toBatch = ({ operations }: DeploymentPlan): readonly JsonObject[] =>
-  operations.map(({ op, id, ifMatch, document }) => ({
-    op,
+  operations.map(({ op, name, id, ifMatch, document, table }) => ({
+    ...(table === undefined ? { op } : { op: op === 'delete' ? 'deleteTable' : 'putTable', table: name }),
+    ...(table?.content === undefined ? {} : { content: table.content }),
     ...(id === undefined ? {} : { id }),
     ...(ifMatch === undefined ? {} : { ifMatch }),
     ...(document === undefined ? {} : { document }),

@@ -18,8 +18,11 @@ export type ManagementClientOptions = Readonly<{
 
 export interface ManagementClient {
   readonly url: string
-  /** In: a path with its query; a body is sent as JSON. Out: the answer as JSON. Throws ServiceFault, which never has the key. */
-  call(method: string, path: string, body?: Json): Promise<Json>
+  /**
+   * In: a path with its query; a body is sent as JSON; `accept`: another media type of JSON. Out: the answer as JSON. Throws
+   * ServiceFault, which never has the key.
+   */
+  call(method: string, path: string, body?: Json, accept?: string): Promise<Json>
 }
 
 /** A sentence for people; `details`: the faults of the documents or operations that were sent. */
@@ -41,8 +44,8 @@ export function createManagementClient(options: ManagementClientOptions): Manage
   const url = normalizeUrl(options.url)
   return {
     url,
-    call: async (method, path, body) => {
-      const { status, text } = await exchange({ ...options, url }, method, path, body)
+    call: async (method, path, body, accept) => {
+      const { status, text } = await exchange({ ...options, url }, method, path, body, accept)
       const what = `${url} answered ${method} ${path}`
       const answer = parseJson(text)
       const isSuccess = status >= 200 && status < 300
@@ -82,6 +85,7 @@ async function exchange(
   method: string,
   path: string,
   body: Json | undefined,
+  accept = 'application/json',
 ): Promise<Readonly<{ status: number; text: string }>> {
   try {
     const response = await fetch(`${url}${path}`, {
@@ -90,7 +94,7 @@ async function exchange(
       redirect: 'manual',
       signal: AbortSignal.timeout(timeoutMs),
       headers: {
-        accept: 'application/json',
+        accept,
         ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         // The service refuses a call without it that could come from a web page, with a body or without.
         ...(method === 'GET' ? {} : { 'content-type': 'application/json' }),

@@ -1,5 +1,6 @@
 /** What one message reads of tables: of each table one version, by the function `table` and by `$table`. */
 import { Failure } from '../failure.ts'
+import type { Awaitable } from '../json.ts'
 import { shown } from '../lint.ts'
 import { rowObject } from './table.ts'
 import { findUseFault, shapesOf, type TableSet, type TableUse } from './table-set.ts'
@@ -15,12 +16,23 @@ export type TableReads = Readonly<{
   versions: Map<string, number>
   /** What they had nothing for, each once. */
   missed: Map<string, MissedCode>
-  /** Undefined if they are not kept. */
-  lookups: TableLookup[] | undefined
+  /** Each once; undefined if they are not kept. */
+  lookups: Map<string, TableLookup> | undefined
 }>
 
 /** A message, as far as it reads tables. */
 export type TableReader = Readonly<{ tables: TableSet; trace: { tableReads: TableReads | undefined } }>
+
+/** As `translate`, for one message and one place in its document. */
+export type TranslateNow = (
+  table: string,
+  column: string | undefined,
+  code: string,
+  mustFind: boolean,
+) => string | undefined
+
+/** The same where the tables may be in another process. */
+export type Translate = (...asked: Parameters<TranslateNow>) => Awaitable<string | undefined>
 
 /** Of one message. A longer text is no code that an author adds to a table. */
 const MAX_MISSED = 100
@@ -30,13 +42,13 @@ const MAX_LOOKUPS = 1_000
 export const newTableReads = (keepsLookups: boolean): TableReads => ({
   versions: new Map(),
   missed: new Map(),
-  lookups: keepsLookups ? [] : undefined,
+  lookups: keepsLookups ? new Map() : undefined,
 })
 
 export const copyTableReads = ({ versions, missed, lookups }: TableReads): TableReads => ({
   versions: new Map(versions),
   missed: new Map(missed),
-  lookups: lookups && [...lookups],
+  lookups: lookups && new Map(lookups),
 })
 
 /**
@@ -55,7 +67,10 @@ export function translate(
   const cellName = active?.table.columns[index]
   if (active === undefined || cellName === undefined) {
     const message = findUseFault(use, shapesOf(tables)) ?? ''
-    throw new Failure('TABLE_MISSING', message, { path, unquoted: 'The message reads an unknown table or column.' })
+    throw new Failure('TABLE_MISSING', message, {
+      path,
+      unquoted: 'The document reads a table or column that is not there.',
+    })
   }
   const { table, version } = active
   trace.tableReads ??= newTableReads(false)
@@ -63,15 +78,17 @@ export function translate(
   reads.versions.set(name, version)
   const row = table.find(code)
   const found = row === -1 ? '' : table.cell(row, index)
-  if (reads.lookups !== undefined && reads.lookups.length < MAX_LOOKUPS)
-    reads.lookups.push({
+  if (reads.lookups !== undefined && reads.lookups.size < MAX_LOOKUPS) {
+    const cells = row === -1 ? undefined : rowObject(table, row)
+    reads.lookups.set(JSON.stringify([path, name, cellName, code]), {
       path,
       table: name,
       version,
       column: cellName,
       code,
-      row: row === -1 ? undefined : rowObject(table, row),
+      row: cells,
     })
+  }
   if (found !== '') return found
   if (reads.missed.size < MAX_MISSED && code.length <= MAX_CODE_CHARACTERS)
     reads.missed.set(JSON.stringify([name, cellName, code]), { table: name, column: cellName, code })
@@ -79,7 +96,7 @@ export function translate(
   const what = row === -1 ? 'no code' : `no "${cellName}" for`
   throw new Failure(
     'CODE_UNMAPPED',
-    `The table "${name}" (version ${version}) has ${what} ${JSON.stringify(shown(code))}. Add it to the table, or say what to write in "missing".`,
+    `The table "${name}" (version ${version}) has ${what} ${JSON.stringify(shown(code))}. Add it to the table, or say what to use in its place.`,
     { path, unquoted: `The table "${name}" (version ${version}) has not what the message needs.` },
   )
 }

@@ -4,15 +4,18 @@
  */
 import jsonata from 'jsonata'
 import { fault, found, type Result } from '../../core/lint.ts'
+import type { Translate } from '../../core/tables/table-reads.ts'
 import { compilePattern, type Pattern } from '../re2-pattern.ts'
 import {
   BUILT_INS,
   type BuiltIn,
   type CallLimits,
+  type Environment,
   type Focus,
   ORDER_BY,
   OWN_BUILT_INS,
   orderByBuiltIn,
+  TABLES,
   withLimits,
 } from './expression-functions.ts'
 import {
@@ -23,7 +26,7 @@ import {
   TimeLimitReached,
   tooLong,
 } from './expression-limits.ts'
-import { collectReads, type ExpressionReads, type Node, walk } from './expression-tree.ts'
+import { collectReads, collectTables, type ExpressionReads, type Node, walk } from './expression-tree.ts'
 
 export type ExpressionLimits = Readonly<{
   timeoutMs: number
@@ -42,12 +45,10 @@ export type ExpressionLimits = Readonly<{
 
 export type Instance = Readonly<{
   /** Rejects with what the engine throws; the caller then stops the instance and drops it. */
-  run(input: unknown, timeoutMs: number): Promise<unknown>
+  run(input: unknown, timeoutMs: number, translate?: Translate): Promise<unknown>
   /** Ends the other branches of a failed evaluation at their next step: the engine lets them run on. */
   stop(): void
 }>
-
-type Environment = Readonly<{ lookup(name: string | symbol): unknown }>
 
 /** The engine calls these hooks around every step with its node, input, environment and result. */
 const ON_ENTRY = Symbol.for('jsonata.__evaluate_entry') as unknown as string
@@ -72,6 +73,15 @@ export function collectTextReads(text: string): ExpressionReads {
     return collectReads(parseTree(text))
   } catch {
     return { roots: new Set(), references: [] }
+  }
+}
+
+/** The tables that an expression names; none if it does not parse. */
+export function collectTextTables(text: string): ReturnType<typeof collectTables> {
+  try {
+    return collectTables(parseTree(text))
+  } catch {
+    return []
   }
 }
 
@@ -108,7 +118,8 @@ export function openInstance(text: string, limits: ExpressionLimits, ambient?: (
     }
   })
   return found({
-    run(input, timeoutMs) {
+    run(input, timeoutMs, translate) {
+      engine.assign(TABLES, translate && bounded(translate))
       state.known = new WeakMap()
       state.deadlineAt = Date.now() + timeoutMs
       options.timeout = timeoutMs
@@ -121,6 +132,18 @@ export function openInstance(text: string, limits: ExpressionLimits, ambient?: (
       options.timeout = Number.MIN_VALUE
     },
   })
+}
+
+/** Of one evaluation: each one of an isolated process takes time of the thread of messages. */
+export const MAX_TRANSLATIONS = 10_000
+
+function bounded(translate: Translate): Translate {
+  let left = MAX_TRANSLATIONS
+  return (...asked) => {
+    left -= 1
+    if (left >= 0) return translate(...asked)
+    throw new LimitReached(`The expression calls $table more than ${MAX_TRANSLATIONS.toLocaleString('en')} times`)
+  }
 }
 
 function bindFunctions(engine: jsonata.Expression, limits: CallLimits, marks: Marks): void {
@@ -184,7 +207,7 @@ function withoutBundlerNumbers(parameters: readonly string[]): readonly string[]
 function captureEnvironment(engine: jsonata.Expression): Environment {
   let environment: Environment | undefined
   for (const { name, implementation, signature } of OWN_BUILT_INS)
-    engine.registerFunction(name, implementation, signature)
+    engine.registerFunction(name, implementation as BuiltIn['implementation'] as () => unknown, signature)
   engine.assign(ON_ENTRY, (_node: unknown, _input: unknown, current: Environment) => {
     environment = current
     throw new LimitReached('The environment was captured')

@@ -3,13 +3,25 @@
  * call of `$pad`, `$join` or `$toMillis` could fill the memory or never return. Its merge sort keeps every remainder of
  * both halves (gigabytes for 40,000 items), and its `$distinct` compares each item with all before it: both are replaced.
  */
+import { Failure } from '../../core/failure.ts'
 import type { Json } from '../../core/json.ts'
-import { isFunction, LimitReached, measureSize, Rejected, TEXT_LIMIT, tooLong } from './expression-limits.ts'
+import type { Translate } from '../../core/tables/table-reads.ts'
+import {
+  isFunction,
+  LimitReached,
+  measureSize,
+  NotTranslated,
+  Rejected,
+  TEXT_LIMIT,
+  tooLong,
+} from './expression-limits.ts'
 
 export type BuiltIn = { implementation: (this: Focus, ...args: unknown[]) => unknown; signature?: unknown }
 
 /** `this` of a built-in. */
 export type Focus = { createSequence(...items: unknown[]): unknown[]; input: unknown; environment: unknown }
+
+export type Environment = Readonly<{ lookup(name: string | symbol): unknown }>
 
 /** The limits of the running evaluation that hold for each call. */
 export type CallLimits = Readonly<{ maxSequence: number; checkTime(): void }>
@@ -23,6 +35,9 @@ const ENGINE_BUILT_INS =
 
 /** Name of the built-in for `^( … )`; no expression can write it. */
 export const ORDER_BY = '\0orderBy'
+
+/** Name of the variable that holds what `$table` asks, a `Translate`; no expression can write it. */
+export const TABLES = '\0tables'
 
 const PICTURE_LIMIT = 256
 
@@ -44,9 +59,29 @@ export const OWN_BUILT_INS = [
       throw new Rejected(message, { status: Number(status), details: plainDetails(details) })
     },
   },
+  {
+    name: 'table',
+    signature: '<s(snbl)s?x?:x>',
+    async implementation(this: Focus, table?: string, code?: unknown, column?: string, missing?: unknown) {
+      if (table === undefined) throw new LimitReached('The first argument of $table, the name of a table, is nothing')
+      if (code === undefined || code === null) return undefined
+      const translate = (this.environment as Environment).lookup(TABLES) as Translate | undefined
+      if (translate === undefined) throw new LimitReached('There are no tables here')
+      const mustFind = missing === undefined || missing === 'fail'
+      try {
+        const found = await translate(sent(table), column && sent(column), sent(String(code)), mustFind)
+        return found ?? (missing === 'keep' ? code : missing)
+      } catch (thrown) {
+        throw thrown instanceof Failure ? new NotTranslated(thrown) : thrown
+      }
+    },
+  },
 ] as const
 
 export const BUILT_INS = [...ENGINE_BUILT_INS.split(' '), ...OWN_BUILT_INS.map(({ name }) => name)]
+
+/** No table has a longer name, column or code: the rest need not be sent to where the tables are. */
+const sent = (text: string): string => text.slice(0, 65_536)
 
 function plainDetails(details: unknown): Json | undefined {
   if (details === undefined) return undefined

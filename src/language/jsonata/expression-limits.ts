@@ -6,6 +6,7 @@
  * written as text, compared or copied. A size is therefore that of the value written out, and every value that an
  * expression builds is weighed.
  */
+import type { Failure } from '../../core/failure.ts'
 import { type Json, typeName } from '../../core/json.ts'
 import { PatternTooCostly } from '../re2-pattern.ts'
 
@@ -18,6 +19,8 @@ export type FaultReport = Readonly<{
   unquoted: string
   isOwnText?: boolean
   rejection?: Rejection | undefined
+  /** Of a failure that `$table` ended the message with. */
+  code?: Failure['code']
 }>
 
 /** An expression that failed on a message. Its text is safe to send: it quotes the expression, never the message. */
@@ -61,6 +64,22 @@ export class Rejected extends ExpressionFault {
 
   override report(): FaultReport {
     return { message: this.message, unquoted: '', rejection: this.rejection }
+  }
+}
+
+/** `$table` ended the message. */
+export class NotTranslated extends ExpressionFault {
+  private readonly failure: Failure
+
+  constructor(failure: Failure) {
+    super('')
+    this.message = failure.message
+    this.failure = failure
+  }
+
+  override report(): FaultReport {
+    const { message, unquoted, code } = this.failure
+    return { message, unquoted, code }
   }
 }
 

@@ -255,3 +255,36 @@ export function mayWrite(tree: Node, builtIns: readonly string[]): boolean {
   })
   return writes
 }
+
+type TableCall = Readonly<{ given: readonly Node[]; position: number | undefined }>
+
+/** The calls of `$table`, unless the expression binds a variable of that name. */
+function listTableCalls(tree: Node): readonly TableCall[] {
+  const calls: TableCall[] = []
+  const applied = new Map<Node | undefined, Node>()
+  let isBound = false
+  walk(tree, (node) => {
+    isBound ||= namesBoundBy(node).includes('table')
+    if (node.type === 'apply' && node.lhs !== undefined && !Array.isArray(node.lhs)) applied.set(node.rhs, node.lhs)
+    if (calledName(node) !== 'table') return
+    const first = applied.get(node)
+    const given = node.arguments ?? []
+    calls.push({ given: first === undefined ? given : [first, ...given], position: node.procedure?.position })
+  })
+  return isBound ? [] : calls
+}
+
+/** One sentence for the first call of `$table` with too few or too many arguments. */
+export function wrongTableCall(tree: Node): string | undefined {
+  const wrong = listTableCalls(tree).find(({ given }) => given.length < 2 || given.length > 4)
+  if (wrong === undefined) return undefined
+  return `$table takes a table and a code, and if you like a column and what to use for an unknown code, not ${wrong.given.length} arguments${near(wrong.position)}.`
+}
+
+/** The tables, and their columns, that the expression names; a name that it computes is left out. */
+export const collectTables = (tree: Node): readonly Readonly<{ table: string; column: string | undefined }>[] =>
+  listTableCalls(tree).flatMap(({ given: [table, , column] }) =>
+    table?.type === 'string'
+      ? [{ table: String(table.value), column: column?.type === 'string' ? String(column.value) : undefined }]
+      : [],
+  )

@@ -4,10 +4,11 @@
  */
 import { type Awaitable, isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { fault, found, type Result } from '../../core/lint.ts'
+import type { Translate } from '../../core/tables/table-reads.ts'
 import { type Ambient, type ExpressionLimits, type Instance, openInstance, parseTree } from './expression-engine.ts'
 import { BUILT_INS } from './expression-functions.ts'
 import { asExpressionFault, DEPTH_LIMIT, ExpressionFault, isFunction, SIZE_LIMIT } from './expression-limits.ts'
-import { collectReads, mayWrite, type Node, unknownName, walk } from './expression-tree.ts'
+import { collectReads, mayWrite, type Node, unknownName, walk, wrongTableCall } from './expression-tree.ts'
 import { compileFastPath } from './fast-path.ts'
 
 export type { Ambient, ExpressionLimits } from './expression-engine.ts'
@@ -18,9 +19,9 @@ export type Expression = Readonly<{
   /**
    * In: the message. Out: plain JSON that shares nothing with the message, or undefined if the expression finds nothing.
    * The fast path returns the value itself, the engine a promise that rejects with ExpressionFault. Never throws. Safe to
-   * call concurrently.
+   * call concurrently. `translate`: for `$table`, which fails without it.
    */
-  evaluate(input: JsonObject): Awaitable<Json | undefined>
+  evaluate(input: JsonObject, translate?: Translate): Awaitable<Json | undefined>
   /** First names of its paths; undefined if they cannot be known (`$$` alone, `$eval`, `%`, a leading `*`). */
   roots: ReadonlySet<string> | undefined
   /** The static prefixes of its paths, for example `['constants', 'x']`. */
@@ -46,17 +47,18 @@ export function parseExpression(text: string, limits: ExpressionLimits, ambient?
   } catch (thrown) {
     return fault(asExpressionFault(thrown).message)
   }
-  const wrong = unknownName(tree, BUILT_INS) ?? tooNested(tree, limits.maxDepth)
+  const wrong = unknownName(tree, BUILT_INS) ?? wrongTableCall(tree) ?? tooNested(tree, limits.maxDepth)
   if (wrong !== undefined) return fault(wrong)
   const reads = collectReads(tree)
   const writes = mayWrite(tree, BUILT_INS)
   const first = openInstance(text, limits, ambient)
   if (!first.ok) return fault(first.message)
   const idle: Instance[] = [first.value]
-  const evaluateNow = async (input: JsonObject, timeoutMs: number): Promise<Json | undefined> => {
+  const evaluateNow = async (input: JsonObject, timeoutMs: number, translate?: Translate) => {
     const instance = idle.pop() ?? reopen(text, limits, ambient)
     try {
-      const result = plain(await instance.run(writes ? copyRoots(input, reads.roots) : input, timeoutMs))
+      const given = writes ? copyRoots(input, reads.roots) : input
+      const result = plain(await instance.run(given, timeoutMs, translate))
       if (idle.length < KEPT_INSTANCES) idle.push(instance)
       return result
     } catch (thrown) {
@@ -65,20 +67,22 @@ export function parseExpression(text: string, limits: ExpressionLimits, ambient?
     }
   }
   const { runExclusive, timeoutMs } = limits
-  const evaluateInEngine = (input: JsonObject) =>
-    runExclusive === undefined ? evaluateNow(input, timeoutMs) : runExclusive((limitMs) => evaluateNow(input, limitMs))
+  const evaluateInEngine = (input: JsonObject, translate?: Translate) =>
+    runExclusive === undefined
+      ? evaluateNow(input, timeoutMs, translate)
+      : runExclusive((limitMs) => evaluateNow(input, limitMs, translate))
   // Only the engine takes the time zone and the missing parts of a time from `ambient`.
   const readsTimes = ambient !== undefined && text.includes('toMillis')
   const fastPath = readsTimes ? undefined : compileFastPath(tree, limits)
   const evaluate: Expression['evaluate'] =
     fastPath === undefined
       ? evaluateInEngine
-      : (input) => {
+      : (input, translate) => {
           try {
             return plain(fastPath(input))
           } catch {
             // The fast path has no failures of its own: the engine decides whether this is one.
-            return evaluateInEngine(input)
+            return evaluateInEngine(input, translate)
           }
         }
   return found({ text, ...reads, evaluate })

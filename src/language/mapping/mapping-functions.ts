@@ -4,7 +4,13 @@ import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import type { TableReader } from '../../core/tables/table-reads.ts'
 import { isArray } from '../paths/path-read.ts'
-import { type Convert, checkTableParameters, compileTable, type TablesOf } from './table-function.ts'
+import {
+  type Convert,
+  checkTableParameters,
+  compileTable,
+  describeTableResult,
+  type TablesOf,
+} from './table-function.ts'
 
 export type { Convert, TablesOf } from './table-function.ts'
 
@@ -86,6 +92,7 @@ export const FUNCTIONS = {
   table: {
     means: 'What a table has for a code; an unknown code fails the message, is kept, or gets a value ("missing").',
     takes: 'string, number or boolean',
+    gives: describeTableResult,
     check: checkTableParameters,
     compile: compileTable,
     remedy: 'Add the code to the table',

@@ -138,8 +138,16 @@ function readParts(
     keySink.warning('oneToAllElements writes one value here; put "[]" before the name that every element should have.')
   }
   const hasDefault = fill !== undefined
+  if (hasDefault && applied?.name === 'table' && !namesMissing(transform)) {
+    transformSink.warning(
+      'The default is for a message without a code; one that the table has not fails the message. Say what it gets in the parameter "missing", or "fail" if it is to.',
+    )
+  }
   return { target, function: applied, fill: fill === null && !target.takesNull ? undefined : fill, hasDefault, sink }
 }
+
+const namesMissing = (transform: Json | undefined): boolean =>
+  isObject(transform) && isObject(transform.parameters) && transform.parameters.missing !== undefined
 
 /** Replaces the key of a function that writes to no place of its own. */
 const UNUSED_KEY = 'unused'

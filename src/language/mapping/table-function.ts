@@ -1,6 +1,7 @@
 /** The function `table`: what a table has for a code. */
 import { type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
+import { nearest } from '../../core/nearest.ts'
 import { type TableReader, translate } from '../../core/tables/table-reads.ts'
 
 /**
@@ -25,8 +26,10 @@ export function checkTableParameters(parameters: JsonObject, lint: LintSink): bo
     isSound = false
   }
   for (const name of Object.keys(parameters)) {
-    if (!NAMES.includes(name))
-      refuse(lint.at(name), `The function table has no parameter "${name}", but table, column and missing.`)
+    if (NAMES.includes(name)) continue
+    const near = nearest(name, NAMES)
+    const hint = near === undefined ? 'it has table, column and missing.' : `did you mean "${near}"?`
+    refuse(lint.at(name), `The function table has no parameter "${name}"; ${hint}`)
   }
   for (const name of ['table', 'column'] as const) {
     const value = parameters[name]
@@ -36,6 +39,14 @@ export function checkTableParameters(parameters: JsonObject, lint: LintSink): bo
   }
   return isSound
 }
+
+/** JSON Schema of what it gives for one code. */
+export function describeTableResult({ missing = MISSING.fail }: JsonObject): JsonObject {
+  if (missing === MISSING.keep) return { type: ['string', 'number', 'boolean'] }
+  return missing === MISSING.fail || missing === null ? TEXT : { anyOf: [TEXT, { const: missing }] }
+}
+
+const TEXT = { type: 'string' } as const
 
 /**
  * Fails with CODE_UNMAPPED at `path` for a code that the table has not, or has no text for, unless `missing` says what to write.

@@ -109,9 +109,9 @@ function createRunner(
 
 /**
  * `messages`: counts of a second; `failures`: groups of failures that grew; `replay`: progress of replay plans; `deliveries`: how
- * many there are; `endpoints`: endpoints that were created, changed or deleted; `status`: the state of the service.
+ * many there are; `endpoints` and `tables`: those that were created, changed or deleted; `status`: the state of the service.
  */
-export const EVENT_TYPES = ['messages', 'failures', 'replay', 'deliveries', 'endpoints', 'status'] as const
+export const EVENT_TYPES = ['messages', 'failures', 'replay', 'deliveries', 'endpoints', 'tables', 'status'] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
 /** `id` grows by one with each event of a process; ids of two processes differ. */

@@ -3,6 +3,7 @@
  * so that events cost a message nothing.
  */
 import type { Awaitable } from '../../core/json.ts'
+import type { TableSet } from '../../core/tables/table-set.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { ConsumerStatus } from '../../inbound/kafka/endpoint-consumers.ts'
 import type { MessageCount, ProcessCounts } from '../metrics/message-metrics.ts'
@@ -167,6 +168,34 @@ export function createEndpointEvents(registry: Registry, inactiveIds: () => read
         ...(ids.length > MAX_CHANGES ? { endpointsNotListed: ids.length - MAX_CHANGES } : {}),
       }
       return [{ type: 'endpoints', data }]
+    },
+  }
+}
+
+/** Changes of tables, likewise. */
+export function createTableEvents(tables: Readonly<{ current: TableSet }>): EventSource {
+  let known = tables.current
+  return {
+    types: ['tables'],
+    everyMs: ENDPOINTS_EVERY_MS,
+    start: () => {
+      known = tables.current
+    },
+    poll: () => {
+      const before = known
+      known = tables.current
+      if (known === before) return []
+      const changes = [
+        ...[...known.values()].flatMap(({ name, version }) => {
+          const was = before.get(name)
+          return was?.version === version ? [] : [{ change: was === undefined ? 'created' : 'changed', name, version }]
+        }),
+        ...[...before.keys()].flatMap((name) => (known.has(name) ? [] : [{ change: 'deleted', name }])),
+      ]
+      if (changes.length === 0) return []
+      const more = changes.length - MAX_CHANGES
+      const data = { changes: changes.slice(0, MAX_CHANGES), ...(more > 0 ? { changesNotListed: more } : {}) }
+      return [{ type: 'tables', data: { ...data, tables: known.size } }]
     },
   }
 }

@@ -184,7 +184,7 @@ const sum: Combine = (one, other) => one + other
 /** Values that describe one process or a limit, not an amount, are not added: the highest one is the most useful. */
 function chooseCombine(name: string): Combine {
   if (name === 'process_start_time_seconds') return Math.min
-  return /_info$|^nodejs_eventloop_lag_|^process_max_fds$/.test(name) ? Math.max : sum
+  return /_info$|^crosswalk_table_|^nodejs_eventloop_lag_|^process_max_fds$/.test(name) ? Math.max : sum
 }
 
 /** The value of the label `endpoint` of a series; undefined without that label. */

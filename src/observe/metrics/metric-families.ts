@@ -5,6 +5,8 @@
 import type { Registry } from 'prom-client'
 import type { OutboundHealth } from '../../core/ports/http-client-port.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
+import type { Table } from '../../core/tables/table.ts'
+import type { TableSet } from '../../core/tables/table-set.ts'
 import { CONSUMER_STATES, type ConsumerStatus } from '../../inbound/kafka/endpoint-consumers.ts'
 import { MLLP_PORT_STATES, type MllpPortStatus } from '../../inbound/mllp/mllp-ports.ts'
 import type { ScheduleRunner } from '../../inbound/schedule/schedule-runner.ts'
@@ -25,6 +27,9 @@ export type MetricsSource = Readonly<{
   mllpPorts: () => readonly MllpPortStatus[]
   schedules: Pick<ScheduleRunner, 'status' | 'counts'>
   deliveries: DeliveriesSource
+  /** The active tables; how often messages missed a code, by table. */
+  tables: Readonly<{ current: TableSet }>
+  misses: Readonly<{ totals: ReadonlyMap<string, number> }>
   /** Of the isolated processes or threads, by pool. */
   isolation: () => Readonly<Record<string, IsolationCounts>>
   /** Records of the message log since the process started. */
@@ -82,6 +87,7 @@ export function describeMetrics(source: MetricsSource): Family[] {
     ...describeConnections(source.connections),
     ...describeSchedules(source.schedules),
     ...describeDeliveries(source.deliveries),
+    ...describeTables(source),
     ...(mediator === undefined ? [] : [describeMediation(mediator)]),
     {
       name: 'crosswalk_build_info',
@@ -348,6 +354,27 @@ function describeIsolation(isolation: MetricsSource['isolation']): Family[] {
         for (const [lane, { ended }] of pools())
           for (const [cause, value] of Object.entries(ended)) yield { labels: { lane, cause }, value }
       },
+    },
+  ]
+}
+
+function describeTables({ tables, misses }: Pick<MetricsSource, 'tables' | 'misses'>): Family[] {
+  const ofEach = (name: string, help: string, value: (table: Table) => number): Family => ({
+    name,
+    help,
+    type: 'gauge',
+    labels: ['table'],
+    samples: () => [...tables.current].map(([name, { table }]) => ({ labels: { table: name }, value: value(table) })),
+  })
+  return [
+    ofEach('crosswalk_table_rows', 'Rows of each table.', ({ size }) => size),
+    ofEach('crosswalk_table_bytes', 'Memory that each table takes, about.', ({ bytes }) => bytes),
+    {
+      name: 'crosswalk_missed_codes_total',
+      help: 'Codes of messages that a table had nothing for.',
+      type: 'counter',
+      labels: ['table'],
+      samples: () => [...misses.totals].map(([table, value]) => ({ labels: { table }, value })),
     },
   ]
 }

@@ -266,7 +266,7 @@ function transactionHeader({ requestHeaders }: CallScope): Readonly<Record<strin
 /** `text`: undefined for a response whose target is no URL. */
 function compileUrl(
   text: string | undefined,
-  { checkUrl }: NamedTarget,
+  { checkUrl, answerHere }: NamedTarget,
   names: readonly string[],
   { secrets, egress }: Services,
   lint: LintSink,
@@ -278,7 +278,8 @@ function compileUrl(
     return NOWHERE
   }
   lintReferences(text, secrets, lint)
-  const host = template.value.base === undefined && text !== UNKNOWN_URL ? URL.parse(text.trim()) : null
+  const leaves = answerHere === undefined && template.value.base === undefined
+  const host = leaves && text !== UNKNOWN_URL ? URL.parse(text.trim()) : null
   const refusal = host && checkEgress(host, egress)
   if (refusal) lint.warning(`Every call will fail with EGRESS_DENIED: the host is not allowed, as ${refusal}.`)
   return template.value

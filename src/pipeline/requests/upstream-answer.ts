@@ -20,8 +20,8 @@ import {
 } from '../../formats/codecs.ts'
 import { isBinary, type MediaType, parseMediaType } from '../../formats/media-type.ts'
 import { readWrapper } from '../../formats/openhim-wrapper.ts'
+import { plainSpaces } from '../../formats/operation-outcome.ts'
 import { decodeText } from '../../formats/text.ts'
-import { plainSpaces } from '../operation-outcome.ts'
 
 export type Content = Readonly<{
   /** Known formats parsed, other text as text, other bytes as `{ contentType, base64 }`, null if there is no body. */

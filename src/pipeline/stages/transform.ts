@@ -5,16 +5,17 @@ import type { Enriched, Transformed } from '../../core/message.ts'
 import type { Run } from '../../core/run.ts'
 import { letOthersRun, SLICE_MS } from '../../core/slice.ts'
 import { checkReference } from '../../document/checks/path-roots.ts'
+import { mayReadTables } from '../../document/reads/table-uses.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { type Expression, ExpressionFault, parseExpression } from '../../language/jsonata/expression.ts'
 import { isTimeout } from '../../language/jsonata/expression-limits.ts'
 import type { Step } from '../chain.ts'
-import { expressionFailed, expressionLimits, outOfTime, pickRoots } from '../expressions.ts'
+import { expressionFailed, expressionLimits, outOfTime, pickRoots, translatorOf } from '../expressions.ts'
 import type { SandboxedProgram, Transformation } from '../sandbox.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { observeExpression, type StageObserver } from '../stage-observer.ts'
 
-type Entry = Readonly<{ name: string; path: string; expression: Expression }>
+type Entry = Readonly<{ name: string; path: string; expression: Expression; asksTables: boolean }>
 
 /**
  * Runs `inputTransforms` in the order written; each may read the ones before it.
@@ -43,7 +44,7 @@ export function compileTransform(
     for (const reference of parsed.value.references)
       checkReference(reference, 'transform', endpoint, sink, name, 0, text)
     const expression = observer === undefined ? parsed.value : observeExpression(name, parsed.value, observer)
-    return [{ name, path: documentPath('inputTransforms', name), expression }]
+    return [{ name, path: documentPath('inputTransforms', name), expression, asksTables: mayReadTables(text) }]
   })
   if (entries.length === 0) return { adds: { transforms: {} } }
   const inSandbox =
@@ -58,14 +59,15 @@ export function compileTransform(
   const runFrom = (first: number, { message, run, transforms, sliceStart }: Progress): Awaitable<Transformed> => {
     let values = transforms
     for (let at = first; at < entries.length; at += 1) {
-      const { path, expression, name } = entries[at] as Entry
+      const { path, expression, name, asksTables } = entries[at] as Entry
       const now = run.clock()
       if (now >= run.deadlineAt) throw outOfTime(path)
       if (now - sliceStart > SLICE_MS) {
         const progress = { message, run, transforms: values }
         return letOthersRun().then(() => runFrom(at, { ...progress, sliceStart: run.clock() }))
       }
-      const value = expression.evaluate({ ...message, transforms: values })
+      const translate = asksTables ? translatorOf(run)(path) : undefined
+      const value = expression.evaluate({ ...message, transforms: values }, translate)
       if (value instanceof Promise) {
         const progress = { message, run, sliceStart }
         const before = values
@@ -151,6 +153,7 @@ function callSandbox(
   return async (message, run, reported = 0) => {
     const outcome = await sandboxed.transform(pickRoots(message, roots), run.deadlineAt, {
       partial: observer !== undefined,
+      translate: (name) => translatorOf(run)(documentPath('inputTransforms', name)),
     })
     if (observer !== undefined) reportAll(outcome, names, observer, reported)
     if (outcome.ok) {

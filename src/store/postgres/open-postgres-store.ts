@@ -9,7 +9,7 @@ import {
   renderMigrations,
   type TextMigration,
   UnknownSchema,
-} from '../sql/schema.ts'
+} from '../sql/migrations.ts'
 import { compileSqlStores } from '../sql/sql-stores.ts'
 import type { Store } from '../store.ts'
 import { StoreUnavailable } from '../store-access.ts'

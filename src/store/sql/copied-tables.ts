@@ -45,6 +45,8 @@ export const COPIED = {
   tests: copied('endpoint_tests', 'tests of endpoints', ['endpoint_id']),
   // Claims are left out: the processes that held them have ended.
   answers: copied('kept_answers', 'cached responses', ['endpoint_id', 'key'], `owner = ''`),
+  tables: copied('table_versions', 'tables', ['name', 'version']),
+  tableParts: copied('table_parts', 'rows of tables', ['content', 'part']),
   keys: copied('api_keys', 'API keys', ['id']),
   audit: copied('audit', 'an audit log', ['id']),
   groups: copied('failure_groups', 'marks of failure groups', ['key']),

@@ -3,7 +3,7 @@
 import { realpathSync } from 'node:fs'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { Clock } from '../../core/run.ts'
-import { renderMigrations } from '../sql/schema.ts'
+import { renderMigrations } from '../sql/migrations.ts'
 import { compileSqlStores } from '../sql/sql-stores.ts'
 import type { Store } from '../store.ts'
 import { compileLogFile, GroupCommit } from './group-commit.ts'

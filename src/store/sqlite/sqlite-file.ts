@@ -9,7 +9,13 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { makeFolder } from '../../core/files/files.ts'
 import type { Columns, CopiedRow, Snapshot } from '../sql/copied-tables.ts'
 import { compileStoreFault } from '../sql/database.ts'
-import { dueMigrations, RAN_MIGRATIONS, type RanMigration, type TextMigration, UnknownSchema } from '../sql/schema.ts'
+import {
+  dueMigrations,
+  RAN_MIGRATIONS,
+  type RanMigration,
+  type TextMigration,
+  UnknownSchema,
+} from '../sql/migrations.ts'
 import { StoreUnavailable } from '../store-access.ts'
 
 type FileOptions = Readonly<{

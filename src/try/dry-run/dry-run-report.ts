@@ -18,7 +18,7 @@ import { showDelivery } from './shown-deliveries.ts'
 import { BODY_LIMIT, type ReportValues, shownSafely } from './shown-values.ts'
 import { describeStages, type StageRecording } from './stage-report.ts'
 
-/** A forEach may make thousands of calls. */
+/** A forEach may make thousands of calls, and an `each` as many lookups in tables. */
 const CALLS_SHOWN = 200
 
 type RunToReport = Readonly<{
@@ -63,12 +63,18 @@ export async function createReport(run: RunToReport): Promise<JsonObject> {
   const deliveries = (trace.deliveries ?? [])
     .slice(0, CALLS_SHOWN)
     .map((delivery, index) => describeDelivery(delivery, values, `/deliveries/${index}`))
+  const lookups = [...(trace.tableReads?.lookups?.values() ?? [])]
+  const tables = lookups
+    .slice(0, CALLS_SHOWN)
+    .map(({ row, ...lookup }, index) => ({ ...lookup, ...(row && { row: values.value(`/tables/${index}/row`, row) }) }))
   const report = {
     ...result,
     stages: describeStages({ completed, recording, values }),
     ...(mapping === undefined ? {} : { mapping }),
     calls,
     ...(trace.calls.length > CALLS_SHOWN ? { callsNotShown: trace.calls.length - CALLS_SHOWN } : {}),
+    ...(tables.length === 0 ? {} : { tables }),
+    ...(lookups.length > CALLS_SHOWN ? { tablesNotShown: lookups.length - CALLS_SHOWN } : {}),
     ...(trace.notMade === undefined ? {} : { notMade: trace.notMade.slice(0, CALLS_SHOWN) }),
     ...(deliveries.length === 0 ? {} : { deliveries }),
     answer: answered,

@@ -13,6 +13,8 @@ import { nearest } from '../../core/nearest.ts'
 import { HTTP, type Origin } from '../../core/origin.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
+import { newTableReads } from '../../core/tables/table-reads.ts'
+import { shapesOf } from '../../core/tables/table-set.ts'
 import { startTrace } from '../../core/tracing/trace.ts'
 import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
 import { checkDryRun, type DryRunRequest } from '../../document/checks/dry-run-request.ts'
@@ -23,6 +25,7 @@ import { findClashes, type Registry } from '../../endpoints/endpoint-registry.ts
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
 import { parseDocument } from '../../endpoints/parse-document.ts'
+import { lintUses } from '../../endpoints/table-changes.ts'
 import { DEFAULT_FORMAT, MEDIA_TYPES } from '../../formats/codecs.ts'
 import type { Incoming } from '../../inbound/incoming-message.ts'
 import type { Intake } from '../../inbound/intake.ts'
@@ -125,7 +128,8 @@ async function run(
   const recording = createStageRecording()
   const observed = { ...canned.services, observer: recording }
   const { lints, compiled } = await compileDocument(document, stamp, observed, settings, { bounds })
-  const lint = reportLints([...inside, ...lints], findClashes(compiled, registry))
+  const unfound = request.endpoint === undefined ? [] : lintUses(compiled.tableUses ?? [], shapesOf(intake.tables))
+  const lint = reportLints([...inside, ...lints, ...unfound], findClashes(compiled, registry))
   const runs = request.endpoint === undefined ? !lints.some(preventsActivation) : lint.errors.length === 0
   if (!runs || request.run === false) return { report: { ran: false, lint } }
   const { endpoint } = compiled
@@ -133,6 +137,7 @@ async function run(
   if (unknown.length > 0) throw failures.dryRunInvalid(unknown)
 
   const trace = startTrace()
+  trace.tableReads = newTableReads(true)
   await setImmediate()
   const completed = await intake.runDry(
     compiled,

@@ -273,8 +273,10 @@ function elementSchema(
 /** An index that no schema describes alone. */
 const ANY_ELEMENT: PathStep = { kind: 'index', index: Number.MAX_SAFE_INTEGER }
 
-function writtenBy({ target, function: applied, fill }: TargetPlan, source: SourceSchema): Written | undefined {
+function writtenBy({ target, function: applied, fill }: TargetPlan, given: SourceSchema): Written | undefined {
   const isSpread = spreads(target)
+  // What a table has for a constant changes with the table.
+  const source = given.kind === 'constant' && applied?.name === 'table' ? ANY : given
   if (source.kind === 'constant') {
     const one = applied?.convert
     const convert = one === undefined || !isSpread ? one : convertEach(one, () => undefined)

@@ -9,12 +9,12 @@ import { referencesIn } from '../../core/secrets/secrets.ts'
 import { listMappings } from '../../document/reads/document-mappings.ts'
 import { listReferences } from '../../document/reads/document-reads.ts'
 import { lookupOrder } from '../../document/reads/lookup-order.ts'
-import { listTableUses } from '../../document/reads/table-uses.ts'
+import { listTableUses, mayReadTables } from '../../document/reads/table-uses.ts'
 import { type Endpoint, isDurable, mayBeUnrouted, possibleSoles } from '../../document/schema/schema.ts'
 import { codecForFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
+import { OUTCOME_MEDIA_TYPE } from '../../formats/operation-outcome.ts'
 import { splitPattern, variableName } from '../../language/route-pattern.ts'
 import { targetOf } from '../../outbound/targets.ts'
-import { OUTCOME_MEDIA_TYPE } from '../../pipeline/operation-outcome.ts'
 import { answersInFhir } from '../../pipeline/reply.ts'
 import { usesState } from '../../pipeline/stages/state.ts'
 import { namesParts } from '../../pipeline/stages/validate.ts'
@@ -222,8 +222,8 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
     listReferences(endpoint).some(({ kind, text }) => kind === 'expression' && /\$(?:fail|eval)\b/.test(text)),
   MESSAGE_TOO_COSTLY: always,
   BUDGET_EXHAUSTED: always,
-  CODE_UNMAPPED: ({ endpoint }) => listTableUses(endpoint).length > 0,
-  TABLE_MISSING: never,
+  CODE_UNMAPPED: ({ endpoint }) => listTableUses(endpoint).length > 0 || callsTable(endpoint),
+  TABLE_MISSING: ({ endpoint }) => callsTable(endpoint),
   MAPPING_FAILED: ({ endpoint }) => listMappings(endpoint).length > 0,
   OUTPUT_TOO_LARGE: ({ endpoint }) => listMappings(endpoint).length > 0,
   SERIALISE_FAILED: always,
@@ -265,6 +265,9 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   IDENTITY_UNAVAILABLE: ({ endpoint }) => endpoint.auth?.jwt?.jwksUrl !== undefined,
   INTERNAL: always,
 }
+
+const callsTable = (endpoint: Endpoint): boolean =>
+  listReferences(endpoint).some(({ kind, text }) => kind === 'expression' && mayReadTables(text))
 
 /** In the order of the table. */
 function possibleFailures(endpoint: Endpoint): readonly MessageFailureCode[] {

@@ -106,7 +106,7 @@ function lintStep({ given, expect }: JsonObject, lint: LintSink, room: PatternRo
 }
 
 function lintGiven(given: JsonObject, lint: LintSink): void {
-  const { message, lookups, responses, state, now } = given
+  const { message, lookups, responses, state, now, tables } = given
   checkMessage(message, lint.at('message'))
   if (isObject(message)) refuseFile(message.body, lint.at('message', 'body'))
   for (const [group, answers] of Object.entries({ lookups, responses })) {
@@ -118,6 +118,7 @@ function lintGiven(given: JsonObject, lint: LintSink): void {
     }
   }
   refuseFile(state, lint.at('state'))
+  for (const [name, table] of Object.entries(isObject(tables) ? tables : {})) refuseFile(table, lint.at('tables', name))
   if (typeof now === 'string' && parseTime(now) === undefined) {
     lint
       .at('now')
@@ -181,6 +182,14 @@ function toTestStep({ given, expect }: JsonObject): TestStep {
   const { now, ...others } = isObject(given) ? given : {}
   const nowMs = parseTime(typeof now === 'string' ? now : DEFAULT_NOW) ?? 0
   // The checks above ensure the types; a file with errors does not run.
-  const complete = { message: {}, lookups: {}, responses: {}, secrets: {}, ...others, nowMs } as unknown as Given
+  const complete = {
+    message: {},
+    lookups: {},
+    responses: {},
+    secrets: {},
+    tables: {},
+    ...others,
+    nowMs,
+  } as unknown as Given
   return { given: complete, expect: (isObject(expect) ? expect : {}) as Expectation }
 }

@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject } from '../../core/json.ts'
+import { newTableReads } from '../../core/tables/table-reads.ts'
 import { startTrace, type Trace } from '../../core/tracing/trace.ts'
 import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { Ambient } from '../../language/jsonata/expression.ts'
@@ -79,6 +80,7 @@ export function createGivenServices(
       const given = state === undefined ? message : { ...message, state }
       const request: DryRunRequest = { message: given, lookups, responses, live: false }
       const trace = startTrace()
+      trace.tableReads = newTableReads(true)
       const own = cannedServices(request, services, answerLimitBytes)
       let kept: StateRecord | undefined
       const states: StateStore = {
@@ -111,7 +113,8 @@ const ambientSandbox = (sandbox: Sandbox, ambient: () => Ambient, timeoutMs: num
       ...compiled,
       transform: (message, _deadlineAt, options) =>
         compiled.transform(message, deadlineAt(), { ...options, ambient: ambient() }),
-      evaluate: (text, message) => compiled.evaluate(text, message, deadlineAt(), ambient()),
+      evaluate: (text, message, _deadlineAt, options) =>
+        compiled.evaluate(text, message, deadlineAt(), { ...options, ambient: ambient() }),
       validate: (place, data) => compiled.validate(place, data, deadlineAt()),
     }
   },

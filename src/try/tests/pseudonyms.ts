@@ -31,7 +31,9 @@ export async function pseudonymise(
   run: (given: JsonObject) => Promise<JsonObject | undefined>,
   key: Uint8Array,
 ): Promise<WrittenTest> {
-  const given = pseudonymousGiven(written.given, createPseudonyms(key, collectLiterals(document)), document)
+  const { tables } = written.given
+  const kept = collectLiterals(tables === undefined ? document : { ...document, tables })
+  const given = pseudonymousGiven(written.given, createPseudonyms(key, kept), document)
   const ran = await run(given)
   const losses = describeEnding(ran) === describeEnding(snapshot) ? written.losses : [...written.losses, ENDS_OTHERWISE]
   return { given, expect: written.expect.todo === true ? written.expect : expectationFromRun(ran), losses }
@@ -76,11 +78,12 @@ function pseudonymousGiven(given: JsonObject, { value, shiftMs }: Pseudonyms, do
   const shifted = (at: Json) => new Date(Date.parse(String(at)) + shiftMs).toISOString()
   const answers = (all: Json): Json =>
     changeMembers(all, (answer) => (Array.isArray(answer) ? answer.map((one) => exchange(one)) : exchange(answer)))
-  const { message = {}, lookups, responses, now } = given
+  const { message = {}, lookups, responses, tables, now } = given
   return {
     message: exchange(message, inputCodec(document)),
     ...(lookups === undefined ? {} : { lookups: answers(lookups) }),
     ...(responses === undefined ? {} : { responses: answers(responses) }),
+    ...(tables === undefined ? {} : { tables }),
     now: shifted(now ?? null),
   }
 }

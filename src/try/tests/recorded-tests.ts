@@ -2,12 +2,15 @@
 
 import { Failure } from '../../core/failure.ts'
 import type { Json, JsonObject } from '../../core/json.ts'
-import { isError } from '../../core/lint.ts'
+import { documentPath, isError } from '../../core/lint.ts'
 import type { MessageRecord } from '../../core/records/message-record.ts'
+import type { TableLookup } from '../../core/tables/table-reads.ts'
+import type { ActiveTable, TableSet } from '../../core/tables/table-set.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
 import type { DryRunRequest } from '../../document/checks/dry-run-request.ts'
 import type { EndpointService } from '../../endpoints/endpoint-service.ts'
 import * as failures from '../../endpoints/management-failures.ts'
+import type { TableService } from '../../endpoints/table-service.ts'
 import { callMessageLog } from '../../records/message-log/message-search.ts'
 import { secretHeaderNames } from '../../records/message-log/redaction.ts'
 import {
@@ -18,7 +21,7 @@ import {
 } from '../dry-run/recorded-message.ts'
 import { checkTestFile } from './check-test-file.ts'
 import { expectationFromRecord } from './expectation-of-record.ts'
-import { testInputFromLogEntry } from './given-of-record.ts'
+import { present, testInputFromLogEntry } from './given-of-record.ts'
 import { pseudonymise } from './pseudonyms.ts'
 import type { RunTests } from './run-tests.ts'
 import type { TestFile, TestResult } from './test-file.ts'
@@ -46,6 +49,7 @@ export type MakeRecordedTest = (messageId: string, request: RecordedTestRequest)
 type RecordedTestsOptions = Readonly<{
   recorded: RecordedMessages
   endpointService: Pick<EndpointService, 'get' | 'versions'>
+  tables: Pick<TableService, 'version'>
   runTests: RunTests
   settings: Readonly<{ redactHeaders: readonly string[] }>
   /** Random bytes: of the pseudonyms of one test. */
@@ -58,19 +62,24 @@ const KEY_BYTES = 32
 const ALL_RECORDED: DryRunRequest = { message: {}, lookups: {}, responses: {}, live: false }
 
 export function createRecordedTests(options: RecordedTestsOptions): MakeRecordedTest {
-  const { recorded, endpointService, runTests, settings, random } = options
+  const { recorded, endpointService, tables, runTests, settings, random } = options
   const secretHeaders = secretHeaderNames(settings.redactHeaders)
 
-  /** What the message of the test does; undefined if it asks for an answer that is not given. */
-  const runOnce = async (document: JsonObject, name: string, given: JsonObject): Promise<JsonObject | undefined> => {
+  /** What the message of the test does, undefined if it asks for an answer that is not given; and the rows that it finds. */
+  const runOnce = async (document: JsonObject, name: string, given: JsonObject, of?: TableSet) => {
     let snapshot: JsonObject | undefined
+    let used: JsonObject = {}
     const file = soundFile({ name, given, expect: { snapshot: true } })
     await runTests(document, file, {
+      ...(of && { tables: of }),
+      onLookups: (lookups, all) => {
+        used = rowsUsed(lookups, all)
+      },
       onSnapshot: (_test, _step, taken) => {
         snapshot = taken
       },
     })
-    return snapshot
+    return { snapshot, used }
   }
 
   return async (messageId, request) => {
@@ -80,14 +89,23 @@ export function createRecordedTests(options: RecordedTestsOptions): MakeRecorded
     if (endpointId === undefined) throw new Failure('ENDPOINT_UNKNOWN', 'No endpoint took this message.')
     const { document, isOther } = await readRecordedDocument(endpointId, record, endpointService)
     const name = request.name ?? `message ${messageId}`
-    const { given, losses } = testInputFromLogEntry(message, document)
-    const snapshot = await runOnce(document, name, given)
+    const input = testInputFromLogEntry(message, document)
+    const then = await readTables(record, tables)
+    const { snapshot, used } = await runOnce(document, name, input.given, then.tables)
+    const losses = [...input.losses, ...then.losses]
+    const given = { ...input.given, ...present('tables', used) }
     const answer = record.bodies.some(({ which }) => which === 'answer')
       ? await callMessageLog(() => recorded.store.body(messageId, 'answer'))
       : undefined
     const written = { given, ...expectationFromRecord({ record, answer, snapshot, document }) }
     const part = request.pseudonymise
-      ? await pseudonymise(written, snapshot, document, (other) => runOnce(document, name, other), random(KEY_BYTES))
+      ? await pseudonymise(
+          written,
+          snapshot,
+          document,
+          async (other) => (await runOnce(document, name, other)).snapshot,
+          random(KEY_BYTES),
+        )
       : written
     const source = { messageId, ...(endpointVersion === undefined ? {} : { endpointVersion }) }
     const test = { name, source, given: part.given, expect: part.expect }
@@ -146,6 +164,41 @@ async function readRecordedDocument(
     if (!(thrown instanceof Failure) || thrown.status !== 404) throw thrown
   }
   return { document: await endpoints.get(endpointId), isOther: true }
+}
+
+/** Those that the message read, in the versions that it read. */
+async function readTables(
+  { tables: read = {} }: MessageRecord,
+  tables: RecordedTestsOptions['tables'],
+): Promise<Readonly<{ tables: TableSet; losses: readonly NotReproduced[] }>> {
+  const found = new Map<string, ActiveTable>()
+  const losses: NotReproduced[] = []
+  for (const [name, version] of Object.entries(read)) {
+    try {
+      found.set(name, await tables.version(name, version))
+    } catch (thrown) {
+      if (!(thrown instanceof Failure) || thrown.status !== 404) throw thrown
+      const reason = `Version ${version} of this table is no longer stored; the test has rows of the active one.`
+      losses.push({ path: documentPath('tables', name), reason })
+    }
+  }
+  return { tables: found, losses }
+}
+
+/** The rows that lookups found, by table, as a test gives them. */
+function rowsUsed(lookups: Iterable<TableLookup>, tables: TableSet): JsonObject {
+  const used = new Map<string, Map<string, TableLookup['row']>>()
+  for (const { table, code, row } of lookups) {
+    const rows = used.get(table) ?? new Map<string, TableLookup['row']>()
+    used.set(table, rows)
+    if (row !== undefined) rows.set(code, row)
+  }
+  return Object.fromEntries(
+    [...used].map(([name, rows]) => {
+      const columns = tables.get(name)?.table.columns ?? []
+      return [name, { columns, rows: Array.from(rows.values(), (row) => columns.map((column) => row?.[column] ?? '')) }]
+    }),
+  )
 }
 
 async function readActiveDocument(

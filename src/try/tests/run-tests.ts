@@ -6,12 +6,15 @@ import { NO_ID } from '../../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { isError, type Lint } from '../../core/lint.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
+import type { TableLookup } from '../../core/tables/table-reads.ts'
+import type { ActiveTable, TableSet } from '../../core/tables/table-set.ts'
 import { type CallSpan, roundMs } from '../../core/tracing/trace.ts'
 import type { DocumentBounds } from '../../document/checks/document-bounds.ts'
 import { type CompiledEndpoint, compileDocument } from '../../endpoints/compiled-endpoint.ts'
 import { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import type { StateRecord } from '../../store/sql/states.ts'
+import { readTableValue } from '../../tables/table-formats.ts'
 import { refuseRun, toIncoming } from '../dry-run/dry-run.ts'
 import { measureMessageCoverage, percentCovered } from '../dry-run/dry-run-report.ts'
 import { createStageRecording, type StageRecording } from '../dry-run/stage-report.ts'
@@ -40,6 +43,10 @@ export type RunTestsOptions = Readonly<{
   coverage?: boolean
   /** Milliseconds for all tests; those that have not started by then fail. */
   limitMs?: number
+  /** In place of those of the runner with the same names. */
+  tables?: TableSet
+  /** Called with what the message of each step looked up in tables, and these. */
+  onLookups?: (lookups: Iterable<TableLookup>, tables: TableSet) => void
   /** The limits that hold for a document when it is registered, if it is to be checked as if it were. */
   bounds?: DocumentBounds
 }>
@@ -56,6 +63,8 @@ export type RunTests = (document: Json, file: TestFile, options?: RunTestsOption
 type TestRunnerOptions = Readonly<{
   services: Services
   settings: PipelineSettings
+  /** Which messages read, unless a test gives its own. */
+  tables: Readonly<{ current: TableSet }>
   logger: Logger
   bounds?: DocumentBounds
 }>
@@ -63,7 +72,7 @@ type TestRunnerOptions = Readonly<{
 const MAX_MISMATCHES = 50
 const STAMP = { _id: NO_ID, createdAt: DEFAULT_NOW, updatedAt: DEFAULT_NOW, version: 1 }
 
-export function createTestRunner({ services, settings, logger, bounds }: TestRunnerOptions): RunTests {
+export function createTestRunner({ services, settings, tables, logger, bounds }: TestRunnerOptions): RunTests {
   return async (document, file, options = {}) => {
     const startMs = performance.now()
     const given = createGivenServices(services, settings)
@@ -72,10 +81,21 @@ export function createTestRunner({ services, settings, logger, bounds }: TestRun
     const { lints, compiled } = await compileDocument(document, STAMP, observed, settings, {
       bounds: options.bounds ?? bounds,
     })
-    const made: Made = { calls: [], deliveries: [] }
+    const made: Made = { calls: [], deliveries: [], rows: new Map() }
     const ran = !lints.some(isError)
     const isLate = () => options.limitMs !== undefined && performance.now() - startMs > options.limitMs
-    const runner: Runner = { compiled, given, settings, logger, ignore: file.ignore, options, made, isLate }
+    const current = new Map([...tables.current, ...(options.tables ?? [])])
+    const runner: Runner = {
+      compiled,
+      given,
+      settings,
+      tables: current,
+      logger,
+      ignore: file.ignore,
+      options,
+      made,
+      isLate,
+    }
     const results: TestResult[] = []
     for (const test of ran ? file.tests : []) {
       results.push(await runTest(test, runner))
@@ -94,12 +114,18 @@ export function createTestRunner({ services, settings, logger, bounds }: TestRun
   }
 }
 
-type Made = Readonly<{ calls: CallSpan[]; deliveries: NewDelivery[] }>
+/** `rows`: the keys of those that were used, by table. */
+type Made = Readonly<{
+  calls: CallSpan[]
+  deliveries: NewDelivery[]
+  rows: Map<string, { size: number; keys: Set<string> }>
+}>
 
 type Runner = Readonly<{
   compiled: CompiledEndpoint
   given: GivenServices
   settings: PipelineSettings
+  tables: TableSet
   logger: Logger
   ignore: readonly string[]
   options: RunTestsOptions
@@ -146,16 +172,27 @@ async function runStep(
   step: TestStep,
   index: number,
   states: StateRecord[],
-  { compiled, given, settings, logger, ignore, options, made }: Runner,
+  { compiled, given, settings, tables, logger, ignore, options, made }: Runner,
 ): Promise<readonly Mismatch[]> {
   const refusal = refuseRun(step.given.message, compiled.endpoint)
   if (refusal !== undefined) return [{ path: '/given/message/timestamps', message: refusal }]
+  const own = await readGivenTables(step.given.tables)
+  if (!(own instanceof Map)) return own
+  const current: TableSet = new Map([...tables, ...own])
   const running = given.start({ given: step.given, seed: `${test.name}\n${index}`, states })
-  const intake = intakeAt(step.given.nowMs, settings, logger)
+  const intake = intakeAt(step.given.nowMs, settings, current, logger)
   const completed = await intake.runDry(compiled, toIncoming(step.given, compiled, step.given.nowMs), running.trace)
+  const { calls, deliveries = [], tableReads } = running.trace
+  const lookups = [...(tableReads?.lookups?.values() ?? [])]
+  options.onLookups?.(lookups, current)
   if (options.coverage === true) {
-    made.calls.push(...running.trace.calls)
-    made.deliveries.push(...(running.trace.deliveries ?? []))
+    made.calls.push(...calls)
+    made.deliveries.push(...deliveries)
+    for (const { table: name, code, row } of lookups) {
+      const rows = made.rows.get(name) ?? { size: current.get(name)?.table.size ?? 0, keys: new Set() }
+      made.rows.set(name, rows)
+      if (row !== undefined) rows.keys.add(code)
+    }
   }
   const observed = observe(completed, running)
   const missing = missingAnswers(running)
@@ -178,13 +215,31 @@ async function runStep(
 
 function measureCoverage({ endpoint }: CompiledEndpoint, recording: StageRecording, made: Made) {
   const coverage = measureMessageCoverage(endpoint, recording, made)
-  return { ...coverage, percent: percentCovered(coverage) }
+  const tables = [...made.rows].map(([table, { size, keys }]) => ({ table, rows: size, used: keys.size }))
+  return { ...coverage, percent: percentCovered(coverage), tables }
+}
+
+/** The tables of a step, or what is wrong with them. */
+async function readGivenTables(
+  given: TestStep['given']['tables'],
+): Promise<Map<string, ActiveTable> | readonly Mismatch[]> {
+  const tables = new Map<string, ActiveTable>()
+  const wrong: Mismatch[] = []
+  for (const [name, value] of Object.entries(given)) {
+    const reading = await readTableValue(value)
+    if (reading.ok) tables.set(name, { name, version: 1, table: reading.table })
+    else
+      for (const { path, message } of reading.faults)
+        wrong.push({ path: `/given/tables/${name}`, message: path === '' ? message : `${path}: ${message}` })
+  }
+  return wrong.length > 0 ? wrong : tables
 }
 
 /** One message at a time runs in it, and its clock stands still. */
-const intakeAt = (nowMs: number, settings: PipelineSettings, logger: Logger): Intake =>
+const intakeAt = (nowMs: number, settings: PipelineSettings, current: TableSet, logger: Logger): Intake =>
   new Intake({
     ...settings,
+    tables: { current },
     maxMessagesInFlight: 1,
     messageWaitMs: 0,
     clock: () => nowMs,

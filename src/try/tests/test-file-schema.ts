@@ -31,6 +31,10 @@ const given = object(
     state: values,
     now: time,
     secrets: record(text),
+    tables: described(
+      record(anything),
+      'Tables in place of those of the service, by their names: each as CSV in a text, as a list of its rows, or as `{ columns, rows }`.',
+    ),
   },
 )
 

@@ -49,6 +49,8 @@ export type Given = Readonly<{
   nowMs: number
   /** Values of secrets by name: NAME of `${env:NAME}`, or the path of `${file:/path}`. */
   secrets: Readonly<Record<string, string>>
+  /** By name, as `readTableValue` takes them. */
+  tables: Readonly<Record<string, Json>>
 }>
 
 /** Members that are left out are not checked. Values are plain JSON or operators (match.ts). */
@@ -108,12 +110,15 @@ export type TestReport = Readonly<{
   ms: number
   tests: readonly TestResult[]
   /** Which parts of the document the tests ran, if that was asked for; `percent` is from 0 to 100, rounded down to a tenth. */
-  coverage?: Coverage & Readonly<{ percent: number }>
+  coverage?: Coverage & Readonly<{ percent: number; tables: readonly TableCoverage[] }>
   /** What the tests with `expect.snapshot` do now, if that was asked for. */
   snapshots?: Snapshots
   /** Of the document. */
   lint: Readonly<{ errors: readonly ShownLint[]; warnings: readonly ShownLint[] }>
 }>
+
+/** `used`: how many of its rows the tests found. */
+export type TableCoverage = Readonly<{ table: string; rows: number; used: number }>
 
 export type ShownLint = Pick<Lint, 'path' | 'message'>
 

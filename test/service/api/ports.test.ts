@@ -224,8 +224,10 @@ describe('/openapi.json', () => {
       '/console/*',
       '/deliveries/*',
       '/endpoints/*',
+      '/fhir/*',
       '/messages/*',
       '/openapi.json',
+      '/tables/*',
       '/uptime/*',
     ]
     assert.deepEqual([...new Set(served)].filter((url) => !described.has(url)).sort(), others)
@@ -254,6 +256,8 @@ describe('/openapi.json', () => {
         if (path.endsWith('/capture')) {
           await fetch(`${service.adminUrl}/endpoints/${_id}/capture`, json('POST', { messages: 1 }))
         }
+        // Of each call another, so that its first version is there.
+        const table = `described-${method}-${path.replace(/\W+/g, '-').slice(-40)}`
         const bodies: Record<string, JsonObject> = {
           '/endpoints/dry-run': { endpoint: document },
           '/endpoints/draft': { name: 'Drafted', pattern: '/drafted' },
@@ -263,20 +267,39 @@ describe('/openapi.json', () => {
           '/endpoints/dry-run/value': { endpoint: document, at: '/answer/body' },
           '/endpoints/suggest': { source: { body: { id: 1 } }, target: { sample: { id: 2 } } },
           '/endpoints/batch': { operations: [{ op: 'delete', id: _id }] },
+          '/tables/{name}/rows': { rows: [{ code: 'a', text: 'c' }] },
+          '/tables/{name}/unmapped': { codes: [] },
+          '/fhir/ConceptMap/$translate': {
+            resourceType: 'Parameters',
+            parameter: [
+              { name: 'url', valueUri: table },
+              { name: 'code', valueCode: 'a' },
+            ],
+          },
         }
+        const isOfTable = path.includes('/tables/') || path.includes('$translate')
+        const csv = { headers: { 'content-type': 'text/csv' }, body: 'code,text\na,b\n' }
+        if (isOfTable) await call(service.adminUrl, 'PUT', `/tables/${table}`, csv)
+        const query =
+          path.endsWith('$translate') && method === 'get'
+            ? `?code=a${path.includes('/fhir/') ? `&url=${table}` : ''}`
+            : ''
         const reply = await call(
           service.adminUrl,
           method.toUpperCase(),
-          path.replace('{id}', _id).replace('{message}', message).replace('{version}', '1').replace('{other}', '1'),
-          {
-            headers: type === undefined ? {} : { 'content-type': type },
-            ...(type === undefined ? {} : { body: JSON.stringify(bodies[path] ?? document) }),
-          },
+          `${path.replace('{id}', _id).replace('{message}', message).replace('{version}', '1').replace('{other}', '1').replace('{name}', table)}${query}`,
+          type === 'text/csv'
+            ? csv
+            : {
+                headers: type === undefined ? {} : { 'content-type': type },
+                ...(type === undefined ? {} : { body: JSON.stringify(bodies[path] ?? document) }),
+              },
         )
         const [expected] = Object.keys(operation.responses)
         assert.equal(String(reply.status), expected, `${method} ${path}: ${reply.text}`)
         assert.deepEqual(faultsOf(method, path, reply), [])
         await service.fetch(`/endpoints/${_id}`, { method: 'DELETE' })
+        if (isOfTable) await call(service.adminUrl, 'DELETE', `/tables/${table}`)
         if (reply.status === 201) await service.fetch(reply.headers.location ?? '', { method: 'DELETE' })
       }
     }

@@ -42,6 +42,60 @@ const cases: readonly Case[] = [
   ],
   ['expressions that cannot be read', transforms({ a: '1 +', b: '$nosuch(', c: '1' }), {}, 400, REFUSED],
   ['a schema that is none', schema({ type: 'strnig', $ref: 'http://127.0.0.1:1/x' }), {}, 400, REFUSED],
+  ['a code of a table', transforms({ a: '$table("sex", "F") & $table("sex", 1, "hl7")' }), {}, 200],
+  ['codes that are kept or replaced', transforms({ a: '["Q", "M", "X"].$table("sex", $, "fhir", "keep")' }), {}, 200],
+  [
+    'a code and its stand-in',
+    transforms({ a: '$table("sex", "X", (), {"unknown": true})', b: '$table("sex", requestBody.x)' }),
+    {},
+    200,
+  ],
+  [
+    'a code that no table has',
+    transforms({ ok: '$table("sex", "M")', t: '$table("sex", "Q")' }),
+    {},
+    422,
+    'CODE_UNMAPPED',
+  ],
+  ['a cell that is empty', transforms({ t: '"sex" ~> $table("X")' }), {}, 422, 'CODE_UNMAPPED'],
+  ['a table that is computed', transforms({ t: '$table(requestBody.name, "M")' }), { name: 'sex' }, 200],
+  ['an unknown one', transforms({ t: '$table(requestBody.name, "M")' }), { name: 'sexes' }, 500, 'TABLE_MISSING'],
+  ['an unknown column', transforms({ t: '$table("sex", "M", requestBody.name)' }), { name: 'x' }, 500, 'TABLE_MISSING'],
+  [
+    'a condition on a table',
+    {
+      inputMapping: {
+        'requestBody.list': { key: 'to[]', each: { 'item.v': 'v' }, when: '$table("sex", item.v) = "male"' },
+      },
+    },
+    { list: [{ v: 'M' }, { v: 'F' }, { v: 'M' }] },
+    200,
+  ],
+  [
+    'a condition that no table has',
+    {
+      inputMapping: {
+        'requestBody.list': { key: 'to[]', each: { 'item.v': 'v' }, when: '$table("sex", item.v) = "male"' },
+      },
+    },
+    { list: [{ v: 'M' }, { v: 'Q' }] },
+    422,
+    'CODE_UNMAPPED',
+  ],
+  [
+    'a call without a code',
+    transforms({ t: '1 + $table("sex")', u: '$table("a", "b", "c", "d", "e")' }),
+    {},
+    400,
+    REFUSED,
+  ],
+  [
+    'names that no table has',
+    transforms({ t: '$table("sexes", "M")', u: '$table("sex", "M", "fihr")' }),
+    {},
+    400,
+    REFUSED,
+  ],
   [
     'a mapping of a transform that is not there',
     transforms({ a: '1' }, { inputMapping: { 'transforms.b': 'b' } }),
@@ -67,6 +121,9 @@ describeSandboxes(({ env }) => {
   let service: Service
   before(async () => {
     service = await startService({ ...env, EXPRESSION_TIMEOUT_MS: '1000', MESSAGE_LOG: 'all' })
+    const body = 'code,fhir,hl7\nM,male,M\nF,female,F\n1,one,1\nX,,U\n'
+    const stored = await call(service.adminUrl, 'PUT', '/tables/sex', { headers: { 'content-type': 'text/csv' }, body })
+    assert.equal(stored.status, 201, stored.text)
   })
   after(() => service.stop())
 
@@ -98,6 +155,8 @@ describeSandboxes(({ env }) => {
         )
         assert.equal(replay.status, 200, replay.text)
         replies.push(replay.json())
+        const { tables = null, missed = null } = (await call(service.adminUrl, 'GET', `/messages/${id}`)).json()
+        replies.push({ tables, missed })
       }
       const known = reported.get(name) ?? []
       reported.set(name, [...known, settled(replies)])

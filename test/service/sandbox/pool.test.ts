@@ -49,6 +49,7 @@ function poolOfOne() {
         owner,
         task,
         limitMs,
+        translate: () => (_table, _column, code) => code.toUpperCase(),
         deadlineAt: Date.now() + 60_000,
         isRetry: false,
         deadlineTimer: undefined,
@@ -112,11 +113,36 @@ describe('a pool', () => {
     assert.deepEqual([await running, await waiting], [{ refused: 'deadline' }, { refused: 'deadline' }])
   })
 
+  it('ends a member that asks for a code of a table without a call, or too often', async () => {
+    const { pool, submit, member } = poolOfOne()
+    const running = submit()
+    const lookup = { kind: 'lookup', of: 'x', table: 't', column: undefined, code: 'a', mustFind: false } as const
+    const ask = () => {
+      let isBroken = false
+      const read = readMember(member(0).events, () => {
+        isBroken = true
+      })
+      read(frame(lookup))
+      return isBroken
+    }
+    assert.equal(ask(), true, 'before its call')
+    member(0).events.onReady()
+    assert.equal(ask(), false)
+    assert.deepEqual(member(0).received.at(-1), { kind: 'found', text: 'A' })
+    let asked = 1
+    while (!ask()) asked += 1
+    assert.equal(asked, 10_000)
+    pool.close()
+    member(0).events.onEnd('service')
+    await running
+  })
+
   it('reads responses, and reports bytes that are none', () => {
     const responses: unknown[] = []
     let broken = 0
     const events = {
       onReady: () => responses.push('ready'),
+      onLookup: () => {},
       onResponse: (one: unknown) => responses.push(one),
       onEnd: () => {},
     }

@@ -19,13 +19,15 @@ export function createAnswerCheck(description: JsonObject) {
       (value, name) => (value as JsonObject | undefined)?.[name],
       description,
     ) as Readonly<Record<string, JsonObject>> | undefined
-    const declared = content?.['application/json']?.schema as JsonObject | undefined
+    const isOfJson = codecForHeader(reply.headers['content-type']) === CODECS.json
+    const [type = ''] = isOfJson ? (reply.headers['content-type'] ?? '').split(';', 1) : ['application/json']
+    const declared = content?.[type]?.schema as JsonObject | undefined
     if (declared === undefined) {
       // The bytes of a recorded body have the type that its sender gave: they are described as any type, without a schema.
-      const isJson = content?.['*/*'] === undefined && codecForHeader(reply.headers['content-type']) === CODECS.json
+      const isJson = content?.['*/*'] === undefined && isOfJson
       return isJson && reply.text !== '' ? [`${method} ${path}: the JSON answer ${reply.status} has no schema`] : []
     }
-    const check = ajv.compile({ $ref: `api#${pointer(...place, 'application/json', 'schema')}` })
+    const check = ajv.compile({ $ref: `api#${pointer(...place, type, 'schema')}` })
     check(reply.json<Json>())
     const unknown = unknownNames(reply.json<Json>(), declared, description)
     return [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, test } from 'node:test'
-import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
+import { MIGRATIONS } from '../../../src/store/sql/migrations.ts'
 import { call } from '../../support/inbound/http/management/call.ts'
 import { freshDatabase, postgresMissing } from '../../support/services/postgres.ts'
 import { freshFolder, spawnService, startProgram } from '../../support/spawned-service.ts'

@@ -7,7 +7,7 @@ import { copyInto } from '../../../src/store/postgres/copy-into.ts'
 import type { AuditEntry } from '../../../src/store/sql/audit-store.ts'
 import { COPIED } from '../../../src/store/sql/copied-tables.ts'
 import type { StoredKey } from '../../../src/store/sql/key-store.ts'
-import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
+import { MIGRATIONS } from '../../../src/store/sql/migrations.ts'
 import { openSqliteStore } from '../../../src/store/sqlite/open-sqlite-store.ts'
 import { openSnapshot } from '../../../src/store/sqlite/sqlite-file.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -130,6 +130,21 @@ async function fillFile(folder: string): Promise<void> {
     const group = { endpointId: idOf(1), stage: 'map', code: undefined, path }
     await store.failureGroups.put(group, { state: 'ignored', note: '\ud800', by: 'key:1', at: '2024-01-01' }, 10)
   }
+  const rows = Buffer.alloc(600_000, 'ü')
+  await store.tables.keep(idOf(9), rows)
+  const head = { columns: ['code', 'ü'], rows: 1, bytes: rows.byteLength }
+  const change = { at: '2024-01-01T00:00:00.000Z', origin: { note: '\ud800' } } as const
+  const made = {
+    name: 'sex',
+    before: 0,
+    table: { head, content: idOf(9) },
+    change: { ...change, method: 'create' },
+  } as const
+  await store.endpoints.writeAll([], [made])
+  await store.endpoints.writeAll(
+    [],
+    [{ name: 'sex', before: 1, table: undefined, change: { ...change, method: 'delete' } }],
+  )
   await store.close()
 }
 
@@ -143,16 +158,28 @@ describe('copy-store', () => {
     const { host, pathname } = new URL(url)
     const said = `Copied from sqlite:${join(folder, 'from.db')} to postgres://${host}${pathname}, read back and found the same:\n`
     assert.ok(first.stdout.startsWith(said), first.stdout)
-    const counts = { endpoints: 1_203, versions: 1_203, tests: 2, answers: 300, keys: 3, audit: 2_500, groups: 2 }
+    const counts = {
+      endpoints: 1_203,
+      versions: 1_203,
+      tests: 2,
+      answers: 300,
+      keys: 3,
+      audit: 2_500,
+      groups: 2,
+      tables: 2,
+      tableParts: 3,
+    }
     for (const [what, rows] of Object.entries({ ...counts, states: '\\d+' }))
       assert.match(first.stdout, new RegExp(`^${what} ${rows} rows, sha256 [0-9a-f]{64}$`, 'm'))
     assert.match(
       first.stdout,
-      /^Not copied: the message log, captures, plans of replays and the counts of messages; the files keep them\.$/m,
+      /^Not copied: the message log, captures, plans of replays, unmapped codes and the counts of messages; the files keep them\.$/m,
     )
 
     const from = await openSqliteStore({ path: join(folder, 'from.db'), logger: silent })
     const to = await openPostgres(url)
+    assert.deepEqual(await to.tables.versions('sex'), await from.tables.versions('sex'))
+    assert.deepEqual(await to.tables.read(idOf(9), 600_000), await from.tables.read(idOf(9), 600_000))
     const documents = await from.endpoints.list()
     assert.equal(JSON.stringify(await to.endpoints.list()), JSON.stringify(documents))
     for (let n = 0; n < 10; n += 1) {

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { renderMigrations } from '../../../src/store/sql/schema.ts'
+import { renderMigrations } from '../../../src/store/sql/migrations.ts'
 import { migrate } from '../../../src/store/sqlite/sqlite-file.ts'
 
 function* endless(): Generator<string> {

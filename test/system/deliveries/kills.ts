@@ -76,7 +76,7 @@ const endpoint = (index: number, targetPort: number) => ({
   inputMapping: { 'requestBody.key': 'key', 'requestBody.number': 'number' },
 })
 
-type Instance = Readonly<{
+export type Instance = Readonly<{
   url: string
   adminUrl: string
   program: () => Program
@@ -86,7 +86,7 @@ type Instance = Readonly<{
 }>
 
 /** Starts it again whenever it ends. `ends`: of those that were not killed. */
-async function keepRunning(folder: string, databaseUrl: string, ends: string[], isOver: () => boolean) {
+export async function keepRunning(folder: string, databaseUrl: string, ends: string[], isOver: () => boolean) {
   const [port, adminPort] = [await freePort(), await freePort()]
   const env = { ...SETTINGS, DATABASE_URL: databaseUrl, SERVER_PORT: `${port}`, ADMIN_PORT: `${adminPort}` }
   let program: Program

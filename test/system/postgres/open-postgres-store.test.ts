@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { inspect } from 'node:util'
 import pg from 'pg'
 import { Connections, prepareText } from '../../../src/store/postgres/connection-pool.ts'
-import { MIGRATIONS } from '../../../src/store/sql/schema.ts'
+import { MIGRATIONS } from '../../../src/store/sql/migrations.ts'
 import type { ChangeFeed } from '../../../src/store/store.ts'
 import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import {

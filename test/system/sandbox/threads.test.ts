@@ -167,6 +167,22 @@ describe('A sandbox of threads', () => {
     sandbox.close()
   })
 
+  it('asks for the codes of tables where these are, and for each in its message', async () => {
+    const before = threads()
+    const { sandbox, transform } = await open('["a", "b"].$table("t", $, "c", "keep")', 10_000)
+    const messages = Array.from({ length: 20 }, (_, at) => at)
+    const outcomes = messages.map((at) => {
+      const translate = (name: string) => (table: string, column: string | undefined, code: string) =>
+        code === 'a' ? [name, table, column, code, at].join() : undefined
+      return transform({}, Date.now() + 60_000, { translate })
+    })
+    for (const [at, outcome] of (await Promise.all(outcomes)).entries())
+      assert.deepEqual(outcome, { ok: true, transforms: { x: [`x,t,c,a,${at}`, 'b'] } })
+    sandbox.close()
+    // The next tests count the threads.
+    await until(threads, (count) => count <= before)
+  })
+
   it('stops those that work when it is closed, and refuses their calls', async () => {
     const before = threads()
     const { sandbox, transform } = await open('($f := function(){ $f() }; $f())', 60_000)

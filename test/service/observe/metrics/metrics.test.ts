@@ -66,6 +66,9 @@ const own: Record<string, readonly string[]> = {
   crosswalk_deliveries_under_way: [],
   crosswalk_delivery_paused_targets: [],
   crosswalk_delivery_attempts_total: ['endpoint', 'result', 'target'],
+  crosswalk_table_rows: ['table'],
+  crosswalk_table_bytes: ['table'],
+  crosswalk_missed_codes_total: ['table'],
   crosswalk_outbound_calls_total: ['endpoint', 'fault', 'kind', 'request', 'status'],
   crosswalk_stage_duration_seconds: ['endpoint', 'stage'],
 }
@@ -84,6 +87,8 @@ test('/metrics has these names and labels and no others', () => {
     mllpPorts: () => [],
     schedules: { status: () => [], counts: new ScheduleCounts() },
     deliveries: { sender: { underWay: 0, pausedTargets: [] }, counts: new DeliveryCounts(), upkeep: undefined },
+    tables: { current: new Map() },
+    misses: { totals: new Map() },
     isolation: () => ({}),
     messageLog: () => ({ written: 0, dropped: { done: 0, partial: 0, refused: 0, failed: 0 } }),
     httpClient: () => ({ open: [], opened: 0, refused: 0, retries: 0, retriesWithheld: 0 }),

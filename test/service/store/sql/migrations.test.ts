@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { migrate as migratePostgres } from '../../../../src/store/postgres/open-postgres-store.ts'
-import { MIGRATIONS, type Migration, renderMigrations } from '../../../../src/store/sql/schema.ts'
+import { MIGRATIONS, type Migration, renderMigrations } from '../../../../src/store/sql/migrations.ts'
 import { sql } from '../../../../src/store/sql/sql.ts'
 import { migrate as migrateSqlite } from '../../../../src/store/sqlite/sqlite-file.ts'
 import { freshDatabase, postgresMissing } from '../../../support/services/postgres.ts'

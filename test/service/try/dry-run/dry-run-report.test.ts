@@ -74,6 +74,36 @@ describe('the report of a dry run', () => {
     assert.deepEqual(stageOf(report, 'respond')?.output, { status: 200 })
   })
 
+  test('names the rows of tables that were used, and tables that a draft does not find', async () => {
+    for (const { adminUrl } of [service, isolated])
+      await fetch(`${adminUrl}/tables/unit`, {
+        method: 'PUT',
+        headers: { 'content-type': 'text/csv' },
+        body: 'code,ucum,name\nMG,mg,milligram\nG,g,\n',
+      })
+    const parameters = { table: 'unit', missing: 'keep' }
+    const read = (table: string) => ({
+      inputTransforms: { name: `$table("${table}", requestBody.one, "name")` },
+      inputMapping: { 'requestBody.units': { key: 'units', transform: { function: 'table', parameters } } },
+    })
+    const message = { body: { one: 'MG', units: ['G', 'G', 'x'] } }
+    const report = await run({ endpoint: documentOf(read('unit')), message })
+    const ofFunction = { path: 'inputMapping.requestBody\\.units.transform', table: 'unit', version: 1, column: 'ucum' }
+    assert.deepEqual(report.tables, [
+      {
+        ...{ path: 'inputTransforms.name', table: 'unit', version: 1, column: 'name', code: 'MG' },
+        row: { code: 'MG', ucum: 'mg', name: 'milligram' },
+      },
+      { ...ofFunction, code: 'G', row: { code: 'G', ucum: 'g', name: '' } },
+      { ...ofFunction, code: 'x' },
+    ])
+    const { ran, lint } = await run({ endpoint: documentOf(read('units')), message })
+    assert.deepEqual(
+      [ran, (lint as { errors: Json }).errors],
+      [false, [{ path: 'inputTransforms.name', message: 'There is no table "units"; "unit" is close to it.' }]],
+    )
+  })
+
   test('shows what would be stored to be delivered, and stores nothing', async () => {
     const config = { method: 'POST', url: 'http://lab.test/orders', headers: { 'x-api-key': 'key' } }
     const delivery = { key: 'requestBody.nr', schedule: ['0s', '2m'], giveUpAfter: '1d' }

@@ -316,6 +316,33 @@ describe('tests made from recorded messages', () => {
     ['0'.repeat(24), { name: ' ' }, 400, 'TESTS_INVALID'],
     ['0'.repeat(24), [], 400, 'TESTS_INVALID'],
   ]
+  test('have the rows of tables that the message read, as it read them', async () => {
+    const put = (body: string) =>
+      call(stage.service.adminUrl, 'PUT', '/tables/sex', { headers: { 'content-type': 'text/csv' }, body })
+    await put('code,fhir,text\nMALE,male,Mann\nFEMALE,female,Frau\n')
+    await stage.service.register({
+      endpoint: { pattern: '/sexes' },
+      inputTransforms: { text: '$table("sex", requestBody.sex, "text")' },
+      inputMapping: {
+        'transforms.text': 'text',
+        'requestBody.sex': { key: 'sex', transform: { function: 'table', parameters: { table: 'sex' } } },
+        'requestBody.name': 'name',
+      },
+    })
+    const { id } = await stage.send(posted('/sexes', { sex: 'MALE', name: 'Meier' }))
+    await stage.recorded(id)
+    await put('code,fhir,text\nFEMALE,female,Frau\n')
+    for (const pseudonymise of [false, true]) {
+      const { test, result, notReproduced } = await stage.make(id, { pseudonymise })
+      assert.deepEqual(test.given.tables, {
+        sex: { columns: ['code', 'fhir', 'text'], rows: [['MALE', 'male', 'Mann']] },
+      })
+      assert.deepEqual([result?.verdict, notReproduced], ['passed', []])
+      assert.match(JSON.stringify(test.expect), /"text":"Mann","sex":"male"/)
+      assert.equal(JSON.stringify(test).includes('Meier'), !pseudonymise)
+    }
+  })
+
   test('are refused for what is wrong', async () => {
     for (const [id, body, status, code] of wrong) {
       const reply = await stage.ask(`/messages/${id}/test`, body)

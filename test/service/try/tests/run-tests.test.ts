@@ -7,8 +7,15 @@ import { checkTestFile } from '../../../../src/try/tests/check-test-file.ts'
 import type { RunTestsOptions } from '../../../../src/try/tests/run-tests.ts'
 import type { Mismatch, TestReport } from '../../../../src/try/tests/test-file.ts'
 import { loggerInto, readTestSettings, startUpstream, type Upstream } from '../../../support/service.ts'
+import { makeTable } from '../../../support/tables/tables.ts'
 
-const run = createOfflineTests(readTestSettings({}), loggerInto([]))
+const sexes = await makeTable([
+  ['code', 'fhir'],
+  ['M', 'male'],
+  ['F', 'female'],
+])
+const tables = new Map([['sex', { name: 'sex', version: 3, table: sexes }]])
+const run = createOfflineTests(readTestSettings({}), loggerInto([]), tables)
 
 const document = (changes: JsonObject): JsonObject => ({
   name: 'tested',
@@ -508,6 +515,37 @@ describe('a test', () => {
     ]
     const [result] = (await reportOf(polling, { tests: [{ name: 'a', steps }] })).tests
     assert.deepEqual(result?.mismatches, [])
+  })
+
+  test('reads the tables that it gives, and those of the project', async () => {
+    const parameters = { table: 'unit', missing: '?' }
+    const reads = document({
+      inputTransforms: { sex: '$table("sex", requestBody.sex)' },
+      inputMapping: {
+        'transforms.sex': 'sex',
+        'requestBody.unit': { key: 'unit', transform: { function: 'table', parameters } },
+      },
+    })
+    const message = { body: { sex: 'M', unit: 'MG' } }
+    const step = (given: JsonObject, sex: string, unit: string): JsonObject => ({
+      given: { message, tables: given },
+      expect: { answer: { body: { sex, unit } } },
+    })
+    const unit = 'code,ucum\nMG,mg\n'
+    const steps = [
+      step({ unit }, 'male', 'mg'),
+      step({ unit: [{ code: 'MG', ucum: 'Mg' }], sex: { columns: ['code', 'fhir'], rows: [['M', 'm']] } }, 'm', 'Mg'),
+      step({ unit: { columns: ['code', 'ucum'], rows: [] } }, 'male', '?'),
+      step({ unit: 'code\nMG' }, '', ''),
+      { given: { message }, expect: { failure: { code: 'TABLE_MISSING' } } },
+    ]
+    const report = await reportOf(reads, { tests: [{ name: 'a', steps }] }, { coverage: true })
+    const mismatches = report.tests[0]?.mismatches.map(({ path, message }) => [path, message.slice(0, 36)])
+    assert.deepEqual(mismatches, [['/steps/3/given/tables/unit', 'The table needs at least two columns']])
+    assert.deepEqual(report.coverage?.tables, [
+      { table: 'sex', rows: 2, used: 1 },
+      { table: 'unit', rows: 1, used: 1 },
+    ])
   })
 
   test('draws by its name, the same at every run and beside others', async () => {

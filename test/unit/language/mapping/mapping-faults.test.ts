@@ -10,6 +10,10 @@ function compile(inputMapping: JsonObject): { mapping: Mapping; lints: readonly 
 }
 
 const all = { function: 'oneToAllElements' }
+const table = (parameters: JsonObject) => ({
+  key: String(parameters.table),
+  transform: { function: 'table', parameters },
+})
 const append = { function: 'appendArray' }
 describe('mappings at fault', () => {
   type Fault = readonly [place: string, says: RegExp]
@@ -62,6 +66,24 @@ describe('mappings at fault', () => {
     ['a transform of another type', { b: { key: 'x', transform: 1 } }, [['b.transform', /this is number/]]],
     ['no function', { b: { key: 'x', transform: {} } }, [['b.transform.function', /this is nothing/]]],
     ['a slip in a function', { b: [['x', 'strngify']] }, [['b[0][1].function', /did you mean "stringify"\?/]]],
+    ['a table without a name', { b: table({ column: 'c' }) }, [['b.transform.parameters.table', /this is null/]]],
+    ['a table whose name is none', { b: table({ table: 1 }) }, [['b.transform.parameters.table', /this is number/]]],
+    [
+      'a slip in a parameter of table',
+      { b: table({ table: 't', colum: 'c', zzz: 1, column: '' }) },
+      [
+        ['b.transform.parameters.colum', /did you mean "column"\?/],
+        ['b.transform.parameters.zzz', /it has table, column and missing/],
+        ['b.transform.parameters.column', /the name of a column, a text/],
+      ],
+    ],
+    ['table without parameters', { b: [['x', 'table']] }, [['b[0][1].parameters', /such as \{ "table": "sex" \}/]]],
+    [
+      'a default beside a table without "missing"',
+      { b: { ...table({ table: 't' }), default: 'u' }, c: { ...table({ table: 'u', missing: 'fail' }), default: 'u' } },
+      [],
+      [['b.transform', /The default is for a message without a code/]],
+    ],
     [
       'everything at once',
       { b: { key: 'x[', transform: { function: 'f' }, d: 1 }, c: 'ok', 'd[': 'y]' },

@@ -1,6 +1,8 @@
 /** What each source of events makes of two readings. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import type { Table } from '../../../../src/core/tables/table.ts'
+import type { TableSet } from '../../../../src/core/tables/table-set.ts'
 import type { CompiledEndpoint } from '../../../../src/endpoints/compiled-endpoint.ts'
 import { createEndpointRegistry } from '../../../../src/endpoints/endpoint-registry.ts'
 import type { ConsumerStatus } from '../../../../src/inbound/kafka/endpoint-consumers.ts'
@@ -9,6 +11,7 @@ import {
   createMessageEvents,
   createReplayEvents,
   createStatusEvents,
+  createTableEvents,
 } from '../../../../src/observe/events/event-sources.ts'
 import type { MessageCount, ProcessCounts } from '../../../../src/observe/metrics/message-metrics.ts'
 
@@ -114,6 +117,30 @@ test('an endpoint whose document is refused is inactive, not deleted, and change
   assert.deepEqual(await changes(), ['changed'])
   registry.remove('a')
   assert.deepEqual(await changes(), ['deleted'])
+})
+
+test('a table is created, changed and deleted', async () => {
+  const table = { columns: ['code', 'text'], size: 0, bytes: 0 } as unknown as Table
+  const of = (...versions: readonly number[]): TableSet =>
+    new Map(versions.map((version, index) => [`t${index}`, { name: `t${index}`, version, table }]))
+  const active = { current: of(1) }
+  const source = createTableEvents(active)
+  const poll = async (next: TableSet) => {
+    active.current = next
+    return (await source.poll()).map(({ data }) => data)
+  }
+  await source.start()
+  assert.deepEqual(await poll(of(1)), [])
+  assert.deepEqual(await poll(of(2, 1)), [
+    {
+      changes: [
+        { change: 'changed', name: 't0', version: 2 },
+        { change: 'created', name: 't1', version: 1 },
+      ],
+      tables: 2,
+    },
+  ])
+  assert.deepEqual(await poll(of(2)), [{ changes: [{ change: 'deleted', name: 't1' }], tables: 1 }])
 })
 
 test('the status is an event when it changes, with the consumers that have changed', async () => {

@@ -14,6 +14,7 @@ import { describeOperation } from '../../../../src/try/openapi/published-operati
 import { outcomeOf } from '../../../support/any-mapping.ts'
 import fc from '../../../support/fast-check.ts'
 import { LONG } from '../../../support/form.ts'
+import { makeTable } from '../../../support/tables/tables.ts'
 import { checked, SETTINGS } from '../../../support/try/openapi/documents.ts'
 
 const TEXT = { type: 'string' }
@@ -42,6 +43,14 @@ const CONSTANTS = {
   secret: '${env:CROSSWALK_SECRET_A}',
 }
 
+const letters = await makeTable([
+  ['code', 'text'],
+  ['a', 'A'],
+  ['w', ''],
+  ['12', 'dozen'],
+])
+const tables = new Map([['letters', { name: 'letters', version: 1, table: letters }]])
+
 const words = (text: string): readonly string[] => text.trim().split(/\s+/)
 const SOURCES = words(`
   name age tags tags[] tags[0] tags.0 pair[1] pair[5] address address.city address.lines.text address.lines[].text
@@ -60,6 +69,9 @@ const transform = fc.oneof(
   fc.constantFrom<Json>(...FUNCTIONS),
   fc.constant<Json>({ function: 'mapCodes', parameters: { a: 'A', b: 2, default: 'other' } }),
   fc.constant<Json>({ function: 'mapCodes', parameters: { a: 'A', null: null } }),
+  fc
+    .constantFrom<Json>('fail', 'keep', 7, null, ['other'])
+    .map((missing) => ({ function: 'table', parameters: { table: 'letters', missing } })),
 )
 const key = fc.constantFrom(...KEYS)
 const IN_EACH = words(
@@ -149,7 +161,8 @@ async function check({ inputMapping, messages }: Case): Promise<void> {
         lookupRequests: {},
       }
       pass(received as unknown as Enriched, { door: DOORS.http as DoorTraits } as Run)
-      const outcome = outcomeOf(() => map(received as unknown as Transformed, {} as Run))
+      const run = { tables, trace: {} } as unknown as Run
+      const outcome = outcomeOf(() => map(received as unknown as Transformed, run))
       if ('failure' in outcome) continue
       const { responseBody } = (await outcome.gives) as { responseBody: Json }
       assert.ok(
@@ -212,6 +225,21 @@ describe('the schema of answers', () => {
         },
       },
       properties: { gender: { enum: ['male', 'female'], ...source('requestBody.name') } },
+    },
+    {
+      name: 'has what tables give, also for a constant',
+      inputMapping: Object.fromEntries(
+        ['constants.word', 'requestBody.name', 'urlParams.id', 'query.q'].map((path, at) => {
+          const missing = ['fail', 'keep', 'other', 7][at] ?? null
+          return [path, { key: `k${at}`, transform: { function: 'table', parameters: { table: 'letters', missing } } }]
+        }),
+      ),
+      properties: {
+        k0: { anyOf: [TEXT, { type: 'array' }], ...source('constants.word') },
+        k1: { type: ['string', 'number', 'boolean'], ...source('requestBody.name') },
+        k2: { anyOf: [TEXT, { const: 'other' }], ...source('urlParams.id') },
+        k3: { anyOf: [{ anyOf: [TEXT, { const: 7 }] }, { type: 'array' }], ...source('query.q') },
+      },
     },
     {
       name: 'has the types of functions, and defaults',

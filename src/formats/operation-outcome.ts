@@ -1,7 +1,7 @@
 /** Failures as OperationOutcomes of FHIR R4: https://hl7.org/fhir/R4/operationoutcome.html. */
 import type { Failure, FailureDetail } from '../core/failure.ts'
 import type { JsonObject } from '../core/json.ts'
-import { MEDIA_TYPES } from '../formats/codecs.ts'
+import { MEDIA_TYPES } from './codecs.ts'
 
 export const OUTCOME_MEDIA_TYPE = MEDIA_TYPES['FHIR+JSON']
 

@@ -1,0 +1,216 @@
+/**
+ * Two instances on one PostgreSQL are killed at random moments while two tables change all the time, always together:
+ * `node bin/node.js test/system/instances/table-kills.ts [--kills 200] [--seed 1]`. Every cell of a version has its number, so
+ * each answer shows what its message read. Exits with 1 if a message mixed versions, or if its record names another one.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { json } from '../../support/endpoint-document.ts'
+import { startUpstream } from '../../support/service.ts'
+import { createDatabase } from '../../support/services/postgres.ts'
+import { registerEndpoint } from '../../support/spawned-service.ts'
+import { until } from '../../support/until.ts'
+import { createRandom } from '../crash/random.ts'
+import { type Instance, keepRunning } from '../deliveries/kills.ts'
+
+type Options = Readonly<{ databaseUrl: string; kills: number; seed: number; report?: (line: object) => void }>
+
+export type TableKillReport = Readonly<{
+  faults: readonly string[]
+  kills: number
+  /** The last one of both tables. */
+  version: number
+  /** Messages by the status of their answer, or 0 for a lost connection. */
+  answers: Readonly<Record<string, number>>
+  /** Answers whose records were found, and the versions that these name. */
+  records: number
+  versionsRead: number
+}>
+
+const INSTANCES = 2
+const SENDERS = 6
+const ROWS = 200
+const START_MS = 120_000
+/** Messages between two kills. */
+const ANSWERS_BETWEEN = 20
+/** Answers whose records are looked at. */
+const MAX_RECORDS = 3_000
+
+const tableOf = (version: number) => ({
+  columns: ['code', 'x', 'y'],
+  rows: Array.from({ length: ROWS }, (_, row) => [`c${row}`, `${version}`, `${version}`]),
+})
+
+const cell = (table: string, column: string) => ({
+  key: `${table}.${column}`,
+  transform: { function: 'table', parameters: { table, column } },
+})
+
+/** A row is looked up as the message starts, the other cells when the slow system has answered. */
+const endpoint = (slow: string) => ({
+  endpoint: { pattern: '/read' },
+  requests: {
+    lookup: [
+      { id: 'row', config: { url: 'table://a', params: { query: { code: { path: 'payload.code' } } } } },
+      { id: 'slow', config: { url: slow } },
+    ],
+  },
+  inputMapping: {
+    'lookupRequests.row.data.version': 'row.version',
+    'lookupRequests.row.data.row.x': 'row.x',
+    'requestBody.code': [cell('a', 'x'), cell('a', 'y'), cell('b', 'x'), cell('b', 'y')],
+  },
+})
+
+type Called = Readonly<{ status: number; id: string; body: JsonObject }>
+
+/** Status 0: the instance ended before its answer. */
+async function call(url: string, init: RequestInit): Promise<Called> {
+  try {
+    const response = await fetch(url, { ...init, signal: AbortSignal.timeout(30_000) })
+    const id = response.headers.get('x-crosswalk-message-id') ?? ''
+    return { status: response.status, id, body: (await response.json()) as JsonObject }
+  } catch {
+    return { status: 0, id: '', body: {} }
+  }
+}
+
+export async function killWhileTablesChange(options: Options): Promise<TableKillReport> {
+  const { databaseUrl, kills, seed, report = () => undefined } = options
+  const random = createRandom(seed)
+  const folder = mkdtempSync(join(tmpdir(), 'crosswalk-table-kills-'))
+  const slow = await startUpstream(async () => {
+    await pause(random.below(60))
+    return {}
+  })
+  let isOver = false
+  let isSending = true
+  const faults: string[] = []
+  const started = await Promise.all(
+    Array.from({ length: INSTANCES }, () => keepRunning(folder, databaseUrl, faults, () => isOver)),
+  )
+  const instances = started.map(({ instance }) => instance)
+  const any = (): Instance => instances[random.below(INSTANCES)] as Instance
+  const answers: Record<string, number> = {}
+  const read: { id: string; version: number }[] = []
+  let version = 0
+
+  /** Both tables in one batch. An answer that was lost leaves it open whether they changed. */
+  const change = async (): Promise<void> => {
+    const next = version + 1
+    const operations: Json = ['a', 'b'].map((table) => ({
+      op: 'putTable',
+      table,
+      content: tableOf(next),
+      ...(version === 0 ? {} : { ifMatch: `"${version}.json"` }),
+    }))
+    const { adminUrl } = any()
+    const { status, body } = await call(`${adminUrl}/endpoints/batch`, json('POST', { operations }))
+    if (status === 200) version = next
+    else if (status === 412) {
+      const listed = await call(`${adminUrl}/tables/a/$translate?code=c0`, {})
+      if (listed.status === 200) version = Math.max(version, listed.body.version as number)
+    } else if (status !== 0 && status !== 503) faults.push(`A change was answered ${status}: ${JSON.stringify(body)}`)
+  }
+  const write = async (): Promise<void> => {
+    while (isSending) {
+      await change()
+      await pause(random.below(30))
+    }
+  }
+  const send = async (): Promise<void> => {
+    while (isSending) {
+      const code = `c${random.below(ROWS)}`
+      const { status, id, body } = await call(`${any().url}/read`, json('POST', { code }))
+      answers[status] = (answers[status] ?? 0) + 1
+      if (status === 0) await pause(100)
+      if (status !== 200) {
+        if (status !== 0 && status !== 503) faults.push(`${id} was answered ${status}: ${JSON.stringify(body)}`)
+        continue
+      }
+      const { row, a, b } = body as Record<string, JsonObject>
+      const seen = new Set([row?.version, row?.x, a?.x, a?.y, b?.x, b?.y].map(String))
+      if (seen.size !== 1) faults.push(`${id} mixed versions: ${JSON.stringify(body)}`)
+      read.push({ id, version: Number(row?.version) })
+    }
+  }
+  const check = async ({ id, version: seen }: { id: string; version: number }): Promise<boolean> => {
+    const { status, body } = await call(`${any().adminUrl}/messages/${id}`, {})
+    // An instance that was killed had not stored its last records.
+    if (status !== 200) return false
+    const tables = JSON.stringify(body.tables)
+    if (tables !== JSON.stringify({ a: seen, b: seen })) faults.push(`${id} read ${seen}, and its record has ${tables}`)
+    return true
+  }
+
+  try {
+    await until(() => instances.every(({ isListening }) => isListening()), Boolean, START_MS)
+    await until(change, () => version > 0, START_MS)
+    await registerEndpoint(any(), endpoint(slow.url))
+    const work = [write(), ...Array.from({ length: SENDERS }, send)]
+    let killed = 0
+    for (; killed < kills; killed += 1) {
+      const { program, isListening } = any()
+      const share = (answers[200] ?? 0) + ANSWERS_BETWEEN
+      // Some are killed while they start.
+      if (!random.chance(0.15)) {
+        await until(isListening, Boolean, START_MS)
+        await until(
+          () => answers[200] ?? 0,
+          (count) => count >= share,
+          START_MS,
+        )
+      }
+      await pause(random.below(500))
+      const { child, ended } = program()
+      child.kill('SIGKILL')
+      await ended
+      if (killed % 10 === 9) report({ kills: killed + 1, version, answers })
+    }
+    await until(() => instances.every(({ isListening }) => isListening()), Boolean, START_MS)
+    const before = answers[200] ?? 0
+    await until(
+      () => answers[200] ?? 0,
+      (count) => count > before + SENDERS,
+      START_MS,
+    )
+    isSending = false
+    await Promise.all(work)
+    const step = Math.ceil(read.length / MAX_RECORDS)
+    const looked = read.filter((_, index) => index % step === 0)
+    const found: typeof looked = []
+    for (const one of looked) if (await check(one)) found.push(one)
+    const versionsRead = new Set(found.map((one) => one.version)).size
+    return { faults, kills: killed, version, answers, records: found.length, versionsRead }
+  } finally {
+    isSending = false
+    isOver = true
+    for (const { program } of instances) program().child.kill('SIGKILL')
+    await Promise.all(started.map(({ running }) => running))
+    await slow.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+if (import.meta.main) {
+  const { values } = parseArgs({
+    options: { kills: { type: 'string', default: '200' }, seed: { type: 'string', default: '1' } },
+  })
+  const database = await createDatabase()
+  try {
+    const { faults, ...report } = await killWhileTablesChange({
+      databaseUrl: database.url,
+      kills: Number(values.kills),
+      seed: Number(values.seed),
+      report: (line) => console.log(JSON.stringify(line)),
+    })
+    console.log(JSON.stringify({ ...report, faults: faults.slice(0, 20), faultCount: faults.length }, undefined, 2))
+    if (faults.length > 0) process.exitCode = 1
+  } finally {
+    await database.drop()
+  }
+}
