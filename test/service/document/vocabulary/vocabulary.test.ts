@@ -80,10 +80,11 @@ describe('roots of paths', () => {
 
 describe('the other parts', () => {
   test('name every function of a mapping, which a document may use', async () => {
+    const parametersOf = (name: string) => (name === 'table' ? { table: 'sex' } : { a: 'b' })
     const inputMapping = Object.fromEntries(
       vocabulary.mappingFunctions.map(({ name, needsParameters }) => [
         `requestBody.${name}`,
-        { key: name, transform: needsParameters ? { function: name, parameters: { a: 'b' } } : name },
+        { key: name, transform: needsParameters ? { function: name, parameters: parametersOf(name) } : name },
       ]),
     )
     const faults = await lintOf({ inputMapping })
