@@ -80,6 +80,7 @@ const STORES: Readonly<Record<string, string>> = {
   keys: 'The store of API keys',
   messages: 'The message log',
   deliveries: 'The store of deliveries',
+  tables: 'The store of tables',
   audit: 'The audit log',
 }
 

@@ -21,6 +21,7 @@ import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import type { LiveOpenApi } from '../try/openapi/live-openapi.ts'
 import type { DraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
 import type { Suggest } from '../try/suggestions/suggest.ts'
+import type { ReadTableEffect } from '../try/table-effect.ts'
 import type { MakeRecordedTest } from '../try/tests/recorded-tests.ts'
 import type { RunRequestedTests } from '../try/tests/requested-tests.ts'
 import type { StoredTests } from '../try/tests/stored-tests.ts'
@@ -47,6 +48,7 @@ export type Api = EndpointAids &
     reportOne: (endpointId: string) => Promise<JsonObject>
     tables: TableService
     unmapped: UnmappedCodes
+    tableEffect: ReadTableEffect
     tablesMaxBytes: number
     batchLimitBytes: number
     parserLimitBytes: number

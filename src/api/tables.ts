@@ -40,6 +40,7 @@ export const TableSummary = named('TableSummary', {
   bytes: described(whole, 'Of memory, about.'),
   updatedAt: time,
   unmapped: described(whole, 'Codes that messages missed, and that it still has nothing for.'),
+  filled: described(whole, 'Codes that it has something for by now, whose messages were not replayed yet.'),
 })
 
 const changes = { name: text, version: whole }
@@ -93,6 +94,16 @@ export const UnmappedCodes = named('UnmappedCodes', {
   uncounted: described(whole, 'Misses of further codes: 10,000 are kept.'),
 })
 
+export const TableEffect = named('TableEffect', {
+  before: described(whole, 'The version before it that has rows; 0 without one.'),
+  messages: described(whole, 'Of the newest messages, those that read the table.'),
+  changed: described(whole, 'Those of them that it maps otherwise.'),
+  unknown: described(whole, 'Those of them whose bodies were not kept.'),
+  ids: described(list(id), 'The newest ones that it maps otherwise, at most 20.'),
+})
+const DEFAULT_JUDGED = 100
+const MAX_JUDGED = 500
+
 const DEFAULT_UNMAPPED = 100
 const MAX_UNMAPPED = 1_000
 const SomeCodes = object({}, { codes: list(text) })
@@ -137,8 +148,8 @@ export const tableRoutes = [
     summary: 'All tables, by name, without their rows.',
     answers: { 200: answer('The tables.', list(TableSummary)) },
     handle: async (_call, { tables, unmapped }) => {
-      const counts = await unmapped.counts()
-      return (await tables.list()).map(({ content: _, ...one }) => ({ ...one, unmapped: counts.get(one.name) ?? 0 }))
+      const countOf = await unmapped.counts()
+      return (await tables.list()).map(({ content: _, ...one }) => ({ ...one, ...countOf(one.name) }))
     },
   }),
   route({
@@ -283,6 +294,17 @@ export const tableRoutes = [
     fails: findsNoVersion,
     handle: async ({ params: { name, version, other } }, { tables }) =>
       tables.diff(name, versionNumber(version), versionNumber(other)),
+  }),
+  route({
+    method: 'GET',
+    path: '/tables/:name/versions/:version/effect',
+    role: 'viewer',
+    summary: 'How many of the newest messages a version maps otherwise than the one before it.',
+    query: { limit: pageLimit(MAX_JUDGED, DEFAULT_JUDGED, 'Messages that are looked at.') },
+    answers: { 200: answer('What became of them, as far as their bodies were kept.', TableEffect) },
+    fails: [...findsNoVersion, 'OVERLOADED', 'SHUTTING_DOWN'],
+    handle: async ({ params, query }, { tableEffect }) =>
+      tableEffect(params.name, versionNumber(params.version), query.limit ?? DEFAULT_JUDGED),
   }),
   route({
     method: 'POST',

@@ -46,6 +46,7 @@ import type { Store } from '../store/store.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../try/openapi/live-openapi.ts'
 import { createDraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
+import { createTableEffect } from '../try/table-effect.ts'
 import type { MakeRecordedTest } from '../try/tests/recorded-tests.ts'
 import type { RunRequestedTests } from '../try/tests/requested-tests.ts'
 import type { StoredTests } from '../try/tests/stored-tests.ts'
@@ -168,6 +169,12 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     reportOne: health.report,
     tables,
     unmapped,
+    tableEffect: createTableEffect({
+      tables,
+      registry: options.registry,
+      search: records.search,
+      dryRun: dryRuns.admin.run,
+    }),
     tablesMaxBytes: settings.tablesMaxBytes,
     batchLimitBytes: settings.batchLimitBytes,
     parserLimitBytes: settings.parserLimitBytes,
@@ -260,7 +267,7 @@ function createAdminServer(options: ServersOptions, api: Api, answer: AnswerFail
   addRoutes(server, ADMIN_ROUTES, api)
   if (workerSlot.slot === 0 && !existsSync(consoleFolder)) logger.warn({}, CONSOLE_MISSING)
   refuseBelow(server, '/uptime', 'open')
-  for (const path of ['/endpoints', '/messages', '/deliveries', '/fhir']) refuseBelow(server, path)
+  for (const path of ['/endpoints', '/messages', '/deliveries', '/fhir', '/tables']) refuseBelow(server, path)
   return server
 }
 
