@@ -145,24 +145,19 @@ function openOnce(table: Table): ConceptMap {
 
 /** By `url`, else by the value sets of source and target. Fails with TABLE_UNKNOWN, FILTER_INVALID. */
 function findMap(inputs: Inputs, tables: TableSet): Readonly<{ name: string; map: ConceptMap }> {
-  const [url, source, target] = ['url', 'source', 'target'].map((name) => textOf(inputs, name)) as [
-    string,
-    string,
-    string,
-  ]
-  if (url === '' && source === '' && target === '')
-    throw new Failure('FILTER_INVALID', 'Give "url", or "source" and "target".')
+  const url = textOf(inputs, 'url')
+  const wanted = (url === '' ? (['source', 'target'] as const) : (['url'] as const))
+    .map((name) => [name, textOf(inputs, name)] as const)
+    .filter(([, text]) => text !== '')
+  const [first] = wanted
+  if (first === undefined) throw new Failure('FILTER_INVALID', 'Give "url", or "source" and "target".')
   const named = tables.get(url)
   if (named !== undefined) return { name: url, map: openOnce(named.table) }
   for (const { name, table } of tables.values()) {
     const map = openOnce(table)
-    const isIt =
-      url === ''
-        ? (source === '' || map.source === source) && (target === '' || map.target === target)
-        : map.url === url
-    if (isIt) return { name, map }
+    if (wanted.every(([of, text]) => map[of] === text)) return { name, map }
   }
-  throw unknownTable(url || source || target)
+  throw unknownTable(first[1])
 }
 
 function toMatch({ code, display, equivalence = 'equivalent' }: JsonObject, system: string, source: string) {

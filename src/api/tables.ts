@@ -191,11 +191,7 @@ export const tableRoutes = [
     headers: IfMatch,
     answers: { 200: answer('It is deleted.', TableChanged) },
     fails: [...findsNoTable, 'TABLE_IN_USE', 'PRECONDITION_FAILED'],
-    handle: async (call, { tables, unmapped }) => {
-      const made = changed(call, await tables.remove(call.params.name, toTableCall(call)))
-      await unmapped.remove(made.name, undefined)
-      return made
-    },
+    handle: async (call, { tables }) => changed(call, await tables.remove(call.params.name, toTableCall(call))),
   }),
   route({
     method: 'GET',

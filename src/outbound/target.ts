@@ -39,7 +39,7 @@ export type Target = Readonly<{
   checkUrl?(url: string): string | undefined
   /** Rules of its own, checked at a request to it. */
   lint?(request: Fields, endpoint: Fields, lint: LintSink): void
-  /** Its answer, where the service has that itself: nothing is sent, in a dry run neither. */
+  /** Its answer, where the service has that itself: nothing is sent, in a dry run neither, and a replay asks again. */
   answerHere?(url: string, run: Sending, called: CallSpan): OutboundAnswer
   /** The table that a URL names, which must be there. */
   tableInUrl?(url: string): string | undefined

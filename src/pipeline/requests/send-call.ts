@@ -54,9 +54,10 @@ type Sending = Readonly<{
 export function compileSend(sending: Sending): SendCall {
   const { kind, id, path, to, target, method, timeoutMs, unwraps, outbound } = sending
   const traced = kind === 'LOOKUP' ? 'lookup' : 'response'
+  const isReplayed = kind === 'LOOKUP' && target.answerHere === undefined
   return (prepared, body, run, item, ending) => {
-    const recorded = kind === 'LOOKUP' ? run.recordedAnswers?.get(callKey(id, item)) : undefined
-    if (kind === 'LOOKUP' && run.recordedAnswers !== undefined && recorded === undefined) {
+    const recorded = isReplayed ? run.recordedAnswers?.get(callKey(id, item)) : undefined
+    if (isReplayed && run.recordedAnswers !== undefined && recorded === undefined) {
       return Promise.reject(notRecorded(id, item, path))
     }
     const lost = leaseFailure(run.lease)

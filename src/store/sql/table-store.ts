@@ -46,6 +46,8 @@ const ADD = sql<Omit<Row, 'version'> & Readonly<{ version: number }>>`
   values (:name, :version, :at, :about, :head, :content)`
 const TRIM = sql<ByName & Readonly<{ last: number }>>`
   delete from table_versions where name = :name and version <= cast(:last as integer)`
+/** A later table of the name starts with none. */
+const REMOVE_UNMAPPED = sql<ByName>`delete from unmapped_codes where table_name = :name`
 const PART = sql<Readonly<{ content: string; part: number }>, Pick<Tables['table_parts'], 'bytes'>>`
   select bytes from table_parts where content = :content and part = :part`
 const ADD_PART = sql<Tables['table_parts']>`
@@ -106,6 +108,7 @@ export function* writeTables(writes: readonly TableWrite[]): TransactionWork<num
     const head = table === undefined ? '' : JSON.stringify(table.head)
     yield* step(ADD, { name, version, at, about: JSON.stringify(about), head, content: table?.content ?? '' })
     yield* step(TRIM, { name, last: version - VERSIONS_OF_A_TABLE })
+    if (table === undefined) yield* step(REMOVE_UNMAPPED, { name })
   }
   return undefined
 }

@@ -163,7 +163,7 @@ describe('a call that changes something', () => {
       routes.filter(({ method }) => method === 'DELETE'),
       {},
     )
-    assert.deepEqual(deletions.sort(), ['404 ENDPOINT_UNKNOWN', '404 KEY_UNKNOWN'])
+    assert.deepEqual(deletions.sort(), ['404 ENDPOINT_UNKNOWN', '404 KEY_UNKNOWN', '404 TABLE_UNKNOWN'])
   })
 })
 

@@ -85,4 +85,11 @@ describeStores('unmapped codes', (stage) => {
     await codes().remove('sex')
     assert.deepEqual([await listed(), await listed('unit')], [[], [['M', 1]]])
   })
+
+  it('leave it with their table', async () => {
+    await codes().add([missOf('M'), missOf('M', 1, { table: 'unit' })])
+    const change = { method: 'delete', at: '', origin: {} } as const
+    await stage.store.endpoints.writeAll([], [{ name: 'sex', before: 0, table: undefined, change }])
+    assert.deepEqual([await listed(), await listed('unit')], [[], [['M', 1]]])
+  })
 })

@@ -142,6 +142,24 @@ test('test and run read the tables of the project', async (context) => {
     'endpoints/a.tests.json': { tests: [sent] },
     'tables/sex.csv': SEX,
     'message.json': { sex: 'M' },
+    'endpoints/b.json': {
+      ...document('B', 'sex'),
+      requests: {
+        lookup: [{ id: 'sex', config: { url: 'table://sex', params: { query: { code: { path: 'payload.sex' } } } } }],
+      },
+      inputMapping: { 'lookupRequests.sex.data.row.fhir': 'gender' },
+    },
+    'endpoints/b.tests.json': {
+      tests: [
+        sent,
+        {
+          ...sent,
+          name: 'own',
+          given: { ...sent.given, tables: { sex: 'code,fhir\nF,woman\n' } },
+          expect: { answer: { body: { gender: 'woman' } } },
+        },
+      ],
+    },
   })
   const tested = await runCommand('test', [], { project: folder })
   assert.equal(tested.code, 0, tested.stdout)
