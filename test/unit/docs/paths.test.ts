@@ -17,7 +17,11 @@ const PATHS = new RegExp(
 )
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g
 
-const pathsIn = (text: string): readonly string[] => text.match(PATHS) ?? []
+/** `tables/` is a folder of projects too. */
+const OF_A_PROJECT = /^tables\/\w+\.(?:csv|json|fhir\.json)$/
+
+const pathsIn = (text: string): readonly string[] =>
+  (text.match(PATHS) ?? []).filter((path) => !OF_A_PROJECT.test(path))
 
 const missingIn = (file: string, text: string): readonly string[] =>
   pathsIn(text)
