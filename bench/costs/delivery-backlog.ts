@@ -61,6 +61,8 @@ export function addBacklog(url: string, count: number): Promise<void> {
       select endpoint_id, request_id, backlog.target, 'pending', 0, 'Durable', count(*), count(*) * max(bytes)
       from backlog, (select * from deliveries limit 1) as one group by endpoint_id, request_id, backlog.target`)
     await run('drop table backlog')
+    // What PostgreSQL does by itself within minutes.
+    if (!url.startsWith('sqlite:')) for (const upkeep of ['vacuum analyze', 'checkpoint']) await run(upkeep)
   })
 }
 

@@ -40,6 +40,7 @@ export const TableSummary = named('TableSummary', {
   bytes: described(whole, 'Of memory, about.'),
   updatedAt: time,
   unmapped: described(whole, 'Codes that messages missed, and that it still has nothing for.'),
+  filled: described(whole, 'Codes that it has something for by now, whose messages were not replayed yet.'),
 })
 
 const changes = { name: text, version: whole }
@@ -147,8 +148,8 @@ export const tableRoutes = [
     summary: 'All tables, by name, without their rows.',
     answers: { 200: answer('The tables.', list(TableSummary)) },
     handle: async (_call, { tables, unmapped }) => {
-      const counts = await unmapped.counts()
-      return (await tables.list()).map(({ content: _, ...one }) => ({ ...one, unmapped: counts.get(one.name) ?? 0 }))
+      const countOf = await unmapped.counts()
+      return (await tables.list()).map(({ content: _, ...one }) => ({ ...one, ...countOf(one.name) }))
     },
   }),
   route({

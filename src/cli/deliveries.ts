@@ -49,7 +49,7 @@ export const cancel = (given: Given<'deliveries cancel'>, terminal: Terminal): P
 const PAST: Readonly<Record<DeliveryAct, string>> = { retry: 'retried', cancel: 'cancelled' }
 const ASKED: Readonly<Record<DeliveryAct, string>> = { retry: 'Send again', cancel: 'Cancel' }
 
-/** `request`: what the service is told beside the ids. */
+/** `request`: sent to the service beside the ids. */
 async function change(
   given: Given<'deliveries cancel'>,
   terminal: Terminal,

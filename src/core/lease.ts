@@ -13,7 +13,7 @@ export type RunLease = Readonly<{ endpointId: string; owner: string; run: Schedu
 export type Lease = Readonly<{
   /** As the store knows it. */
   claimed: RunLease
-  /** By the clock: nobody else can run the schedule in the next seconds. */
+  /** By the clock: no other instance can run the schedule in the next seconds. */
   isHeld: boolean
   /** Aborted when it is not held any more. */
   signal: AbortSignal

@@ -38,8 +38,9 @@ const POLL_MS = 5_000
 /** Between two looks at the store, so that one look serves all messages that were accepted meanwhile. */
 const GAP_MS = 10
 
-/** At least so many times what the look held up messages: among thousands of targets, one takes milliseconds on SQLite. */
-const GAP_LOOKS = 10
+/** At least so many times what the look took, at most MAX_GAP_MS: among thousands of targets, one takes the database milliseconds. */
+const GAP_LOOKS = 20
+const MAX_GAP_MS = 500
 
 const BACKOFF = { firstMs: 100, maxMs: 10_000 }
 
@@ -48,6 +49,9 @@ const MAX_UNDER_WAY = 256
 
 /** Targets of one look, beside those that are paused. */
 const MAX_TARGETS = 256
+
+/** Between two deliveries that find out whether one of the targets that are away is back: a thousand of them would take the database. */
+const PROBE_GAP_MS = 50
 
 /** Deliveries of a target that is away whose age is looked at in one step. */
 const MAX_CHECKED = 16
@@ -192,9 +196,8 @@ export class DeliverySender {
     this.#startedAtMs ??= await store.now()
     const paused = this.pausedTargets.length
     const startedAt = this.#timers.now()
-    const looking = store.dueTargets(MAX_TARGETS + paused)
-    this.#gapMs = Math.max(GAP_MS, GAP_LOOKS * (this.#timers.now() - startedAt))
-    const { targets, nextInMs = POLL_MS } = await looking
+    const { targets, nextInMs = POLL_MS } = await store.dueTargets(MAX_TARGETS + paused)
+    this.#gapMs = Math.min(Math.max(GAP_MS, GAP_LOOKS * (this.#timers.now() - startedAt)), MAX_GAP_MS)
     const back = [...this.#paces].filter(([, pace]) => pace.isBack(this.#timers.now())).map(([target]) => target)
     const wanted = [...new Set([...targets, ...back])]
     // Those without any come first, so that a few slow targets hold up no other.
@@ -284,7 +287,8 @@ export class DeliverySender {
     const result = await this.#options.attempt(claimed, held.lost.signal)
     if (this.#isClosed) return
     if ('isStopped' in result) return this.#release(held.id)
-    if ('circuitOpenMs' in result) pace.pause(result.circuitOpenMs, this.#timers.now())
+    if ('circuitOpenMs' in result)
+      pace.pause(Math.max(result.circuitOpenMs, PROBE_GAP_MS * this.pausedTargets.length), this.#timers.now())
     else pace.record(result.target, this.#timers.now())
     this.#decide(claimed, pace, result, claimed.ageMs + this.#timers.now() - startedAt)
   }

@@ -93,6 +93,7 @@ export const queryKeys = {
   deliveryRequest: (id: string) => answerKey<OutgoingRequest>('delivery-request', 'one', id),
   tables: answerKey<readonly TableRow[]>('tables', 'list', 'all'),
   tableListRows: pagesKey<TableRow>('tables', 'list', 'rows'),
+  unmapped: (name: string) => answerKey<Schemas['UnmappedCodes']>('tables', 'list', 'unmapped', name),
   tableRows: (name: string, search: string) => pagesKey<ShownRow>('tables', 'rows', name, search),
   tableVersions: (name: string) => answerKey<readonly TableVersion[]>('tables', 'versions', name),
   tableDiff: (name: string, from: number, to: number) => answerKey<TableDiff>('tables', 'diff', name, from, to),

@@ -34,9 +34,13 @@ export const readRows = (
   )
 
 /** Adds, replaces and removes rows. */
-export const changeRows = (name: string, rows: RowsChange, change: Change): Promise<Answered<TableChanged>> =>
+export const changeRows = (
+  name: string,
+  rows: RowsChange,
+  change: Change,
+): Promise<Answered<Schemas['TableRowsAdded']>> =>
   readAnswer(api.POST('/tables/{name}/rows', { ...of(name), ...as(changeHeaders(change)), body: rows })) as Promise<
-    Answered<TableChanged>
+    Answered<Schemas['TableRowsAdded']>
   >
 
 /** What `changeRows` would change. */
@@ -103,3 +107,19 @@ export const restoreTable = (name: string, version: number, change: Change) =>
       ...as(changeHeaders(change)),
     }),
   )
+
+export type UnmappedCode = Schemas['UnmappedCodes']['codes'][number]
+const MAX_UNMAPPED = 1_000
+
+/** The codes that messages missed in a table, those that were missed most often first. */
+export const listUnmapped = (name: string, signal?: AbortSignal): Promise<Schemas['UnmappedCodes']> =>
+  readData(
+    api.GET('/tables/{name}/unmapped', {
+      params: { path: { name }, query: { limit: MAX_UNMAPPED } },
+      ...(signal && { signal }),
+    }),
+  )
+
+/** Takes codes from the list of those that messages missed. */
+export const removeUnmapped = (name: string, codes: string[]) =>
+  readData(api.DELETE('/tables/{name}/unmapped', { ...of(name), body: { codes } }))

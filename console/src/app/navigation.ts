@@ -17,6 +17,7 @@ export const NAVIGATION: readonly NavigationRow[] = [
   { to: '/replays', title: 'Replays', needs: 'viewer' },
   { to: '/deliveries', title: 'Deliveries', needs: 'viewer' },
   { to: '/tables', title: 'Tables', needs: 'viewer' },
+  { to: '/unmapped', title: 'Unmapped codes', needs: 'viewer' },
   { to: '/audit', title: 'Audit log', needs: 'admin' },
   { to: '/keys', title: 'API keys', needs: 'admin' },
 ]

@@ -8,7 +8,7 @@ import { readGroupsSearch } from '../pages/groups/groups-search.ts'
 import { readMappingSearch } from '../pages/mapping/mapping-search.ts'
 import { readMessagesSearch } from '../pages/messages/messages-search.ts'
 import { readStatsSearch } from '../pages/stats/stats-search.ts'
-import { readRowsSearch, readTableVersionsSearch } from '../pages/tables/tables-search.ts'
+import { readRowsSearch, readTableVersionsSearch, readUnmappedSearch } from '../pages/tables/tables-search.ts'
 import { readVersionsSearch } from '../pages/versions/versions-search.ts'
 import { formatSearch, parseSearch } from '../ui/search-params.ts'
 import { PageFailure, PageMissing } from './page-failure.tsx'
@@ -138,6 +138,12 @@ const routes = [
     path: '/tables/$name/versions',
     validateSearch: readTableVersionsSearch,
     component: lazyRouteComponent(() => import('../pages/tables/table-versions-page.tsx'), 'TableVersionsPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/unmapped',
+    validateSearch: readUnmappedSearch,
+    component: lazyRouteComponent(() => import('../pages/tables/unmapped-page.tsx'), 'UnmappedPage'),
   }),
 ] as const
 

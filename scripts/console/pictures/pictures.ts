@@ -8,6 +8,7 @@ import { MANAGEMENT_PICTURES } from './management-pictures.ts'
 import { MAPPING_PICTURES } from './mapping-pictures.ts'
 import { RECORD_PICTURES } from './record-pictures.ts'
 import { SCHEDULE_PICTURES } from './schedule-pictures.ts'
+import { TABLE_PICTURES } from './table-pictures.ts'
 
 export type Shot = Readonly<{
   origin: string
@@ -70,6 +71,7 @@ export const PICTURES: readonly Picture[] = [
   ...EDITOR_PICTURES,
   ...MANAGEMENT_PICTURES,
   ...MAPPING_PICTURES,
+  ...TABLE_PICTURES,
   onSample('endpoints', 'endpoints'),
   {
     name: 'endpoints-empty',

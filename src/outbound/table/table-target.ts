@@ -7,7 +7,7 @@ import { type OutboundAnswer, overBudget } from '../../core/ports/http-client-po
 import type { Sending } from '../../core/run.ts'
 import { rowObject, TABLE_NAME_PATTERN } from '../../core/tables/table.ts'
 import { translate } from '../../core/tables/table-reads.ts'
-import type { ActiveTable, TableSet } from '../../core/tables/table-set.ts'
+import type { TableSet } from '../../core/tables/table-set.ts'
 import { type CallSpan, noteSent } from '../../core/tracing/trace.ts'
 import type { OpenTarget, Target } from '../target.ts'
 
@@ -63,13 +63,17 @@ function findRow(url: string, { tables = NO_TABLES, trace }: Sending, { id }: Ca
   const code = new URLSearchParams(query?.replaceAll('+', '%2B')).get('code') ?? ''
   const active = tables.get(name)
   // The key, which no row lacks.
-  translate({ tables, trace }, { table: name, column: active?.table.columns[0], path: id }, code, false)
-  const { version, table } = active as ActiveTable
-  const row = table.find(code)
-  const found = row === -1 ? { error: `The table '${name}' has no code '${code}'.`, code: 'CODE_UNKNOWN' } : undefined
-  return {
-    status: found === undefined ? 200 : 404,
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.from(JSON.stringify(found ?? { code, version, row: rowObject(table, row) })),
+  const use = { table: name, column: active?.table.columns[0], path: `requests.lookup[${id}].config.url` }
+  const isFound = code !== '' && translate({ tables, trace }, use, code, false) !== undefined
+  if (active === undefined || !isFound) {
+    return toAnswer(404, { error: `The table '${name}' has no code '${code}'.`, code: 'CODE_UNKNOWN' })
   }
+  const { version, table } = active
+  return toAnswer(200, { code, version, row: rowObject(table, table.find(code)) })
 }
+
+const toAnswer = (status: number, body: JsonObject): OutboundAnswer => ({
+  status,
+  headers: { 'content-type': 'application/json' },
+  body: Buffer.from(JSON.stringify(body)),
+})

@@ -139,14 +139,16 @@ export class UnmappedCodes {
     return { codes: codes.map((one) => this.#describe(table, one)), ...sums }
   }
 
-  /** How many codes that are not filled each table has. */
-  async counts(): Promise<ReadonlyMap<string, number>> {
+  /** How many codes each table has nothing for, and how many it has something for by now. */
+  async counts(): Promise<(table: string) => Readonly<{ unmapped: number; filled: number }>> {
+    await this.#options.caughtUp()
     const codes = await callUnmapped(this.#options.store.codes)
-    const open = Map.groupBy(
-      codes.filter((one) => !this.#isFilled(one)),
-      ({ table }) => table,
-    )
-    return new Map([...open].map(([table, some]) => [table, some.length]))
+    const byTable = Map.groupBy(codes, ({ table }) => table)
+    return (table) => {
+      const all = byTable.get(table) ?? []
+      const filled = all.filter((one) => this.#isFilled(one)).length
+      return { unmapped: all.length - filled, filled }
+    }
   }
 
   /** How many listed misses, of messages, are of these codes. */

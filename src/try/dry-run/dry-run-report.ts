@@ -43,10 +43,9 @@ export async function createReport(run: RunToReport): Promise<JsonObject> {
   }
   const coverage = measureMessageCoverage(endpoint, recording, trace)
   if (view === 'mapping') {
-    return shownSafely(
-      { ...result, ...(await mappingView(recording, endpoint, secrets)), ...failed, coverage },
-      secrets,
-    ) as JsonObject
+    const mapped = await mappingView(recording, endpoint, secrets)
+    const report = { ...result, ...mapped, ...describeLookups(trace, values), ...failed, coverage }
+    return shownSafely(report, secrets) as JsonObject
   }
   const assumed = trace.calls.some((call) => canned.sent(call)?.source === 'assumed')
   const mapping = mappingReport(recording, endpoint)
@@ -63,18 +62,13 @@ export async function createReport(run: RunToReport): Promise<JsonObject> {
   const deliveries = (trace.deliveries ?? [])
     .slice(0, CALLS_SHOWN)
     .map((delivery, index) => describeDelivery(delivery, values, `/deliveries/${index}`))
-  const lookups = [...(trace.tableReads?.lookups?.values() ?? [])]
-  const tables = lookups
-    .slice(0, CALLS_SHOWN)
-    .map(({ row, ...lookup }, index) => ({ ...lookup, ...(row && { row: values.value(`/tables/${index}/row`, row) }) }))
   const report = {
     ...result,
     stages: describeStages({ completed, recording, values }),
     ...(mapping === undefined ? {} : { mapping }),
     calls,
     ...(trace.calls.length > CALLS_SHOWN ? { callsNotShown: trace.calls.length - CALLS_SHOWN } : {}),
-    ...(tables.length === 0 ? {} : { tables }),
-    ...(lookups.length > CALLS_SHOWN ? { tablesNotShown: lookups.length - CALLS_SHOWN } : {}),
+    ...describeLookups(trace, values),
     ...(trace.notMade === undefined ? {} : { notMade: trace.notMade.slice(0, CALLS_SHOWN) }),
     ...(deliveries.length === 0 ? {} : { deliveries }),
     answer: answered,
@@ -83,6 +77,15 @@ export async function createReport(run: RunToReport): Promise<JsonObject> {
     coverage,
   }
   return shownSafely(report, secrets) as JsonObject
+}
+
+function describeLookups({ tableReads }: Trace, values: ReportValues): JsonObject {
+  const lookups = [...(tableReads?.lookups?.values() ?? [])]
+  if (lookups.length === 0) return {}
+  const tables = lookups
+    .slice(0, CALLS_SHOWN)
+    .map(({ row, ...lookup }, index) => ({ ...lookup, ...(row && { row: values.value(`/tables/${index}/row`, row) }) }))
+  return { tables, ...(lookups.length > CALLS_SHOWN ? { tablesNotShown: lookups.length - CALLS_SHOWN } : {}) }
 }
 
 function describeDelivery(delivery: NewDelivery, values: ReportValues, at: string): JsonObject {

@@ -93,6 +93,7 @@ function Message({ message }: Readonly<{ message: MessageRecord }>) {
 function Facts({ message }: Readonly<{ message: MessageRecord }>) {
   const { outcome, status, ms, startedAt, source, endpoint, endpointId, endpointVersion, answerOf, keys, captured } =
     message
+  const { tables = {}, missed = [] } = message
   const values = keyValues(keys)
   return (
     <dl className="facts">
@@ -144,6 +145,30 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
               an earlier message
             </Link>
             .
+          </dd>
+        </div>
+      )}
+      {Object.keys(tables).length > 0 && (
+        <div>
+          <dt>Tables</dt>
+          <dd className="label-chips">
+            {Object.entries(tables).map(([name, version]) => (
+              <Link key={name} to="/tables/$name/versions" params={{ name }} search={{ to: version }}>
+                {name} version {version}
+              </Link>
+            ))}
+          </dd>
+        </div>
+      )}
+      {missed.length > 0 && (
+        <div>
+          <dt>Missed codes</dt>
+          <dd className="label-chips">
+            {missed.map(({ table, column, code }) => (
+              <Link key={[table, column, code].join(' ')} to="/unmapped" search={{ table }}>
+                <LabelChip name={`${table} · ${column}`} value={code} separator=":" />
+              </Link>
+            ))}
           </dd>
         </div>
       )}

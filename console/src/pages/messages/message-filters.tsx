@@ -160,6 +160,7 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
         { value: 'false', label: 'by the usual rules' },
       ],
     },
+    { name: 'missed', label: 'Code that a table lacked', kind: 'text', placeholder: 'sex, or sex:M1', isWhole: true },
     { name: 'id', label: 'Ids of messages', kind: 'text', placeholder: 'with commas between them', isWhole: true },
     { name: 'replayOf', label: 'Replays of the message', kind: 'text', placeholder: 'id', isWhole: true },
     { name: 'group', label: 'Group of failures', kind: 'text', placeholder: 'key of the group', isWhole: true },

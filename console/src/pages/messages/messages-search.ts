@@ -18,6 +18,7 @@ const PARAMETERS = {
   replayOf: asTexts,
   replayed: asChoice(['true', 'false']),
   captured: asChoice(['true', 'false']),
+  missed: asTexts,
   from: asText,
   to: asText,
   /** Of a message: the body that is open. */

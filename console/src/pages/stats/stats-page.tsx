@@ -35,7 +35,18 @@ export function StatsPage() {
     refetchInterval: EVERY_MS,
   })
   return (
-    <EndpointPage id={id} part="Statistics" actions={<CaptureButton id={id} />}>
+    <EndpointPage
+      id={id}
+      part="Statistics"
+      actions={
+        <>
+          <Link className="button" to="/unmapped" search={{ endpoint: id }}>
+            Unmapped codes
+          </Link>
+          <CaptureButton id={id} />
+        </>
+      }
+    >
       <QueryView query={query} what="Loading the statistics">
         {(stats) => (
           <>

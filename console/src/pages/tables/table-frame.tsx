@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { listTables, type TableRow } from '../../api/table-calls.ts'
+import { wholeNumber } from '../../ui/data/figures.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
@@ -52,6 +53,9 @@ export function TableFrame({ name, part, actions, children }: TableFrameProps) {
                 {title}
               </Link>
             ))}
+            <Link to="/unmapped" search={{ table: name }}>
+              Unmapped codes{table === undefined || table.unmapped === 0 ? '' : ` (${wholeNumber(table.unmapped)})`}
+            </Link>
           </nav>
         </div>
       }

@@ -13,6 +13,7 @@ import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
+import './tables.css'
 
 const COLUMNS: readonly Column<TableRow>[] = [
   {
@@ -28,6 +29,21 @@ const COLUMNS: readonly Column<TableRow>[] = [
   { id: 'rows', title: 'Rows', align: 'end', render: ({ rows }) => wholeNumber(rows) },
   { id: 'columns', title: 'Columns', render: ({ columns }) => <VisibleText text={columns.join(', ')} max={200} /> },
   { id: 'version', title: 'Version', align: 'end', render: ({ version }) => version },
+  {
+    id: 'unmapped',
+    title: 'Unmapped codes',
+    meaning: 'Codes that messages missed in it, and whose messages were not replayed yet.',
+    align: 'end',
+    render: ({ name, unmapped, filled }) =>
+      unmapped + filled === 0 ? (
+        0
+      ) : (
+        <Link to="/unmapped" search={{ table: name }} className="above-row">
+          {wholeNumber(unmapped)}
+          {filled === 0 ? '' : ` and ${wholeNumber(filled)} filled`}
+        </Link>
+      ),
+  },
   { id: 'bytes', title: 'Memory', align: 'end', render: ({ bytes }) => byteCount(bytes) },
   { id: 'updatedAt', title: 'Changed', render: ({ updatedAt }) => <Time at={updatedAt} /> },
 ]

@@ -1,7 +1,7 @@
 /** Lookups in tables: the row of a code, in messages and in dry runs, without HTTP. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { JsonObject } from '../../../../src/core/json.ts'
+import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { json, type Service, startService } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 
@@ -37,19 +37,20 @@ const document = (lookup: JsonObject = {}, more: JsonObject = {}) => ({
 
 test('a lookup gets the row of a code of the tables that its message reads', async () => {
   const { _id } = await service.register(document())
-  const send = async (sex: string) => {
+  const send = async (sex: string | null) => {
     return (await service.fetch('/sexes', json('POST', { sex }))).json<{ status: number; data: Translation }>()
   }
   const { status, data } = await send('M')
   assert.deepEqual([status, data], [200, { code: 'M', version: 1, row: { code: 'M', fhir: 'male', hl7: 'M' } }])
   assert.equal((await send('A+B/C ü')).data.row.fhir, 'other')
+  assert.equal((await send(null)).status, 404)
   assert.deepEqual((await send('Q')).status, 404)
   assert.equal((await putTable('code,fhir\nQ,unknown\n')).status, 200)
   assert.deepEqual((await send('Q')).data, { code: 'Q', version: 2, row: { code: 'Q', fhir: 'unknown' } })
   const ask = async (path: string) => (await (await fetch(`${service.adminUrl}/messages${path}`)).json()) as JsonObject
   const { messages } = await until(
     () => ask('') as Promise<{ messages: JsonObject[] }>,
-    (log) => log.messages.length === 4,
+    (log) => log.messages.length === 5,
   )
   const records = await Promise.all(messages.slice(0, 2).map(({ id }) => ask(`/${id}`)))
   assert.deepEqual(
@@ -63,7 +64,10 @@ test('a lookup gets the row of a code of the tables that its message reads', asy
     '/endpoints/dry-run',
     json('POST', { endpointId: _id, message: { body: { sex: 'Q' } } }),
   )
-  const { calls, answer } = dryRun.json<{ calls: JsonObject[]; answer: { body: string } }>()
+  const { calls, answer, tables } = dryRun.json<{ calls: JsonObject[]; answer: { body: string }; tables: Json }>()
+  const row = { code: 'Q', fhir: 'unknown' }
+  const path = 'requests.lookup[sex].config.url'
+  assert.deepEqual(tables, [{ table: 'sex', version: 2, column: 'code', code: 'Q', path, row }])
   assert.deepEqual([calls[0]?.answered, JSON.parse(answer.body).status], ['live', 200])
   const inUse = await fetch(`${service.adminUrl}/tables/sex`, { method: 'DELETE' })
   assert.equal(((await inUse.json()) as JsonObject).code, 'TABLE_IN_USE')

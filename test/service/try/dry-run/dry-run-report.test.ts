@@ -97,6 +97,8 @@ describe('the report of a dry run', () => {
       { ...ofFunction, code: 'G', row: { code: 'G', ucum: 'g', name: '' } },
       { ...ofFunction, code: 'x' },
     ])
+    const ofMapping = await reportOf({ endpoint: documentOf(read('unit')), message, view: 'mapping' }, service)
+    assert.deepEqual(ofMapping.tables, report.tables)
     const { ran, lint } = await run({ endpoint: documentOf(read('units')), message })
     assert.deepEqual(
       [ran, (lint as { errors: Json }).errors],

@@ -1,10 +1,10 @@
 /** /tables in a real browser: the rows of a table, found, changed in place, pasted and uploaded, and its versions. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { Page } from 'playwright-core'
 import type { Service } from '../../../support/service.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { type ConsoleOptions, openConsole } from '../console-page.ts'
+import { paste } from './paste.ts'
 
 const SEX = 'code,fhir,hl7\nM,male,M\nF,female,F\nU,unknown,U\n'
 
@@ -23,12 +23,6 @@ async function openWithTable(test: TestContext, csv = SEX, options: ConsoleOptio
   const opened = await openConsole(test, options)
   await putTable(opened.service, 'sex', csv, opened.keys?.author)
   return opened
-}
-
-/** Puts a text on the clipboard and pastes it as people do. */
-async function paste(page: Page, text: string): Promise<void> {
-  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(text)})`)
-  await page.keyboard.press('Control+v')
 }
 
 describe('/tables', { skip: NO_BROWSER }, () => {
@@ -96,7 +90,7 @@ describe('/tables', { skip: NO_BROWSER }, () => {
     await checkAccessibility()
     await field.press('Escape')
     await page.getByRole('button', { name: /female.*change fhir of F/ }).waitFor()
-    await page.keyboard.press('j')
+    await page.keyboard.press('k')
     await page.keyboard.press('j')
     await page.keyboard.press('Tab')
     await page.keyboard.press('Enter')
@@ -206,15 +200,38 @@ describe('/tables', { skip: NO_BROWSER }, () => {
     }
   })
 
+  test('is beside an entry of the mapping view that reads it', async (test) => {
+    const { page, open, checkAccessibility, service } = await openWithTable(test)
+    const transform = { function: 'table', parameters: { table: 'sex', column: 'hl7' } }
+    const { _id } = await service.register({
+      name: 'Patients',
+      endpoint: { pattern: '/patients' },
+      inputMapping: { 'requestBody.sex': { key: 'gender', transform } },
+    })
+    await open(`endpoints/${_id}/mapping`)
+    await page
+      .getByRole('grid', { name: 'Entries' })
+      .getByRole('row', { name: /requestBody\.sex/ })
+      .click()
+    const beside = page.getByRole('region', { name: 'Table sex' })
+    await beside.getByText('3 of 3 rows').waitFor()
+    await beside.getByLabel('Search the table').fill('unkn')
+    await beside.getByRole('row', { name: 'U U' }).waitFor()
+    await beside.getByText('1 of 1 rows').waitFor()
+    await checkAccessibility()
+    await beside.getByRole('link', { name: 'sex' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Rows of sex' }).waitFor()
+  })
+
   test('shows viewers the rows, and no way to change them', async (test) => {
     const { page, open, checkAccessibility } = await openWithTable(test, SEX, { role: 'viewer' })
     await open('tables/sex')
     await page.getByRole('row', { name: /F.*female/ }).waitFor()
     assert.equal(await page.getByRole('button', { name: /change/ }).count(), 0)
     assert.equal(await page.getByRole('checkbox').count(), 0)
+    await checkAccessibility()
     await page.getByRole('button', { name: 'Upload …' }).hover()
     await page.getByText('This needs the role author.').first().waitFor({ state: 'attached' })
-    await checkAccessibility()
   })
 
   test('reads as cards at 360 px', async (test) => {

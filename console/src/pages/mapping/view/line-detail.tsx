@@ -9,6 +9,7 @@ import { changeFill, changeKey, changeSource, changeTransform, type Edited } fro
 import type { MappingLine, MappingText } from '../model/mapping-entries.ts'
 import type { ConnectedLine } from '../model/shown-fields.ts'
 import { describeNested, ResultChip } from './entry-list.tsx'
+import { TableBeside } from './table-beside.tsx'
 
 export type MappingFunctions = Schemas['Vocabulary']['mappingFunctions']
 
@@ -150,9 +151,12 @@ function FunctionField({ line: { target }, functions, isLocked, onCommit }: Func
   const now = transform?.name ?? ''
   if (transform !== undefined && !transform.isSimple) {
     return (
-      <p className="hint">
-        Its function is {now} with parameters; change these in the editor: <code>{transform.text.slice(0, 200)}</code>
-      </p>
+      <>
+        <p className="hint">
+          Its function is {now} with parameters; change these in the editor: <code>{transform.text.slice(0, 200)}</code>
+        </p>
+        <TableBeside text={transform.text} />
+      </>
     )
   }
   const choices = [...new Set(['', ...names, now])].map((name) => ({ value: name, label: name === '' ? 'None' : name }))

@@ -1,0 +1,116 @@
+/** The columns of the list of unmapped codes. */
+import { Link } from '@tanstack/react-router'
+import type { TableRow, UnmappedCode } from '../../api/table-calls.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { TextField } from '../../ui/controls/fields.tsx'
+import type { Column } from '../../ui/data/data-table.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
+import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
+
+export type MissedRow = UnmappedCode & Readonly<{ table: TableRow }>
+
+export const keyOf = ({ table, column, code }: MissedRow): string => JSON.stringify([table.name, column, code])
+
+export type UnmappedColumnsOptions = Readonly<{
+  /** What was typed, by `keyOf`. */
+  values: ReadonlyMap<string, string>
+  /** Why the user may not fill codes. */
+  refused: string | undefined
+  onChange(row: MissedRow, value: string): void
+  onRemove(row: MissedRow): void
+}>
+
+const MAX_CHARACTERS = 200
+const MAX_ENDPOINTS = 3
+
+export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Column<MissedRow>[] => [
+  {
+    id: 'code',
+    title: 'Code',
+    isName: true,
+    render: ({ table: { name }, code }) => (
+      <Link to="/messages" search={{ missed: [`${name}:${code}`] }} data-row title="Messages that missed it">
+        <code>
+          <VisibleText text={code} max={MAX_CHARACTERS} />
+        </code>
+        <span className="visually-hidden">, messages that missed it in {name}</span>
+      </Link>
+    ),
+  },
+  {
+    id: 'table',
+    title: 'Table',
+    render: ({ table: { name }, code, column }) => (
+      <span>
+        <Link to="/tables/$name" params={{ name }} search={{ search: code }}>
+          {name}
+        </Link>{' '}
+        · <VisibleText text={column} max={MAX_CHARACTERS} />
+      </span>
+    ),
+  },
+  {
+    id: 'value',
+    title: 'Translated to',
+    render: (row) =>
+      row.filled ? (
+        <StatusChip tone="good">filled</StatusChip>
+      ) : options.refused === undefined ? (
+        <TextField
+          label={`${row.column} of ${row.code} in ${row.table.name}`}
+          hideLabel
+          value={options.values.get(keyOf(row)) ?? ''}
+          onChange={(value) => options.onChange(row, value)}
+        />
+      ) : (
+        <span className="quiet">–</span>
+      ),
+  },
+  { id: 'count', title: 'Missed', align: 'end', render: ({ count }) => wholeNumber(count) },
+  { id: 'firstAt', title: 'First', render: ({ firstAt }) => <Time at={firstAt} /> },
+  {
+    id: 'lastAt',
+    title: 'Last',
+    render: ({ lastAt, messages: [newest] }) =>
+      newest === undefined ? (
+        <Time at={lastAt} />
+      ) : (
+        <Link to="/messages/$id" params={{ id: newest }} title="The newest message">
+          <Time at={lastAt} />
+        </Link>
+      ),
+  },
+  {
+    id: 'endpoints',
+    title: 'Endpoints',
+    render: ({ endpoints }) => (
+      <>
+        {endpoints.slice(0, MAX_ENDPOINTS).map(({ id, name, count }) => (
+          <div key={id}>
+            <Link to="/endpoints/$id/edit" params={{ id }}>
+              <VisibleText text={name} max={MAX_CHARACTERS} />
+            </Link>{' '}
+            <span className="quiet">{wholeNumber(count)}</span>
+          </div>
+        ))}
+        {endpoints.length > MAX_ENDPOINTS && <span className="quiet">and {endpoints.length - MAX_ENDPOINTS} more</span>}
+      </>
+    ),
+  },
+  {
+    id: 'remove',
+    title: 'Remove',
+    render: (row) => (
+      <Button
+        tone="quiet"
+        label={`Remove ${row.code} of ${row.table.name} from the list`}
+        refused={options.refused}
+        onPress={() => options.onRemove(row)}
+      >
+        ×
+      </Button>
+    ),
+  },
+]

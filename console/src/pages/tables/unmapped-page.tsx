@@ -1,0 +1,266 @@
+/** `/unmapped`: the codes that messages missed in tables: filled here, and their messages replayed. */
+import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type ClipboardEvent, useState } from 'react'
+import { asFailure } from '../../api/api-failure.ts'
+import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
+import { useRefusal } from '../../api/session.ts'
+import { changeRows, listTables, listUnmapped, removeUnmapped, type TableRow } from '../../api/table-calls.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { Checkbox } from '../../ui/controls/fields.tsx'
+import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
+import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
+import { FreshRows } from '../../ui/data/more-rows.tsx'
+import { useStableRows } from '../../ui/data/stable-rows.ts'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { notify } from '../../ui/states/notices.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Empty, Loading, QueryView } from '../../ui/states/states.tsx'
+import { parsePasted, toRows } from './parse-pasted.ts'
+import { keyOf, type MissedRow, unmappedColumns } from './unmapped-columns.tsx'
+import './tables.css'
+
+const route = getRouteApi('/unmapped')
+
+export function UnmappedPage() {
+  const query = useQuery(keyed(queryKeys.tables, ({ signal }) => listTables(signal)))
+  return (
+    <Page title="Unmapped codes">
+      <QueryView query={query} what="Loading the tables">
+        {(tables) => <Codes tables={tables} isCurrent={query.isFetchedAfterMount} />}
+      </QueryView>
+    </Page>
+  )
+}
+
+type Values = ReadonlyMap<string, string>
+
+/** `isCurrent`: the tables are not older than the view. */
+function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; isCurrent: boolean }>) {
+  const { table: wanted, endpoint } = route.useSearch()
+  const navigate = route.useNavigate()
+  const [values, setValues] = useState<Values>(new Map())
+  const [pasted, setPasted] = useState('')
+  const [round, setRound] = useState(0)
+  const refused = useRefusal('author')
+  const client = useQueryClient()
+  const { rows, endpoints, notes, failure, isPending, isFetched } = useMissedRows(tables, wanted, endpoint)
+  const of = JSON.stringify([wanted, endpoint, round])
+  const stable = useStableRows(rows, keyOf, isCurrent && isFetched ? of : undefined)
+  const settle = () => client.invalidateQueries({ queryKey: queryParts.tables })
+  const remove = useMutation({
+    mutationFn: ({ table, code }: MissedRow) => removeUnmapped(table.name, [code]),
+    onError: (thrown) => notify(asFailure(thrown).message, 'warn'),
+    // The reader's own change is shown at once.
+    onSettled: () => settle().then(() => setRound((before) => before + 1)),
+  })
+  const set = (row: MissedRow, value: string) => setValues(new Map(values).set(keyOf(row), value))
+  const paste = (event: ClipboardEvent) => {
+    const text = event.clipboardData.getData('text/plain')
+    const at = rowAt(event.target)
+    if (at === undefined || !/[\t\n\r]/.test(text.trim())) return
+    event.preventDefault()
+    const found = matchPasted(text, stable.rows, at)
+    setValues(new Map([...values, ...found.values]))
+    setPasted(found.said)
+  }
+  const filters: readonly Filter[] = [
+    {
+      name: 'table',
+      label: 'Table',
+      kind: 'select',
+      choices: tables.map(({ name }) => ({ value: name, label: name })),
+    },
+    { name: 'endpoint', label: 'Endpoint', kind: 'select', choices: endpoints },
+  ]
+  return (
+    <>
+      <FilterBar
+        filters={filters}
+        values={{ table: wanted, endpoint }}
+        onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
+      />
+      {failure === undefined ? null : <FailureNotice failure={failure} onRetry={() => void settle()} />}
+      <FreshRows fresh={stable.fresh} gone={stable.gone} onShow={stable.show} />
+      {isPending ? (
+        <Loading what="Loading the codes" />
+      ) : stable.rows.length === 0 ? (
+        <NoCodes hasTables={tables.length > 0} isFiltered={(wanted ?? endpoint) !== undefined} />
+      ) : (
+        <>
+          <Fill rows={rows} values={values} refused={refused} onStored={() => setValues(new Map())} />
+          <p role="status">{pasted}</p>
+          <div onPaste={paste}>
+            <DataTable
+              label="Unmapped codes"
+              columns={unmappedColumns({ values, refused, onChange: set, onRemove: remove.mutate })}
+              rows={stable.rows}
+              getRowId={keyOf}
+            />
+          </div>
+          {notes.map((note) => (
+            <p key={note} className="quiet">
+              {note}
+            </p>
+          ))}
+        </>
+      )}
+    </>
+  )
+}
+
+/** The codes of all tables that lack some, or of one. */
+function useMissedRows(tables: readonly TableRow[], wanted: string | undefined, endpoint: string | undefined) {
+  const shown = tables.filter(({ name, unmapped, filled }) =>
+    wanted === undefined ? unmapped + filled > 0 : name === wanted,
+  )
+  const queries = useQueries({
+    queries: shown.map(({ name }) => keyed(queryKeys.unmapped(name), ({ signal }) => listUnmapped(name, signal))),
+  })
+  const all = queries.flatMap(({ data }, at) =>
+    (data?.codes ?? []).flatMap((code): readonly MissedRow[] => {
+      const table = shown[at]
+      return table === undefined ? [] : [{ ...code, table }]
+    }),
+  )
+  const names = new Map(all.flatMap(({ endpoints }) => endpoints.map(({ id, name }) => [id, name] as const)))
+  const notes = queries.flatMap(({ data }, at) => {
+    if (data === undefined) return []
+    const { codes, codesInAll, uncounted } = data
+    const name = shown[at]?.name
+    const more =
+      codesInAll > codes.length
+        ? [`${name} lacks ${wholeNumber(codesInAll)} codes; those that were missed most often are listed.`]
+        : []
+    return uncounted === 0 ? more : [...more, `${name}: ${wholeNumber(uncounted)} misses of codes that are not listed.`]
+  })
+  const error = queries.find((one) => one.error !== null)?.error ?? undefined
+  return {
+    rows: endpoint === undefined ? all : all.filter(({ endpoints }) => endpoints.some(({ id }) => id === endpoint)),
+    endpoints: Array.from(names, ([value, label]) => ({ value, label })),
+    notes,
+    failure: error === undefined ? undefined : asFailure(error),
+    isFetched: queries.every((one) => one.isFetchedAfterMount),
+    isPending: queries.some((one) => one.isPending && one.error === null),
+  }
+}
+
+type FillProps = Readonly<{
+  rows: readonly MissedRow[]
+  values: Values
+  refused: string | undefined
+  onStored(): void
+}>
+
+/** Stores what was typed, all at once for each table; then the way to the messages that missed it. */
+function Fill({ rows, values, refused, onStored }: FillProps) {
+  const client = useQueryClient()
+  const [withDone, setWithDone] = useState(false)
+  const typed = rows.filter((row) => (values.get(keyOf(row)) ?? '') !== '')
+  const filled = rows.filter((row) => row.filled)
+  const store = useMutation({
+    mutationFn: async () => {
+      for (const [{ name, columns }, own] of Map.groupBy(typed, ({ table }) => table)) {
+        const change = Array.from(
+          Map.groupBy(own, ({ code }) => code),
+          ([code, some]) =>
+            Object.fromEntries([
+              [columns[0] ?? '', code],
+              ...some.map((row) => [row.column, values.get(keyOf(row)) ?? ''] as const),
+            ]),
+        )
+        await changeRows(name, { rows: change }, { note: 'Codes that messages missed' })
+      }
+    },
+    onSuccess: onStored,
+    onSettled: () => client.invalidateQueries({ queryKey: queryParts.tables }),
+  })
+  const missed = [...new Set(filled.map(({ table, code }) => `${table.name}:${code}`))]
+  return (
+    <>
+      <div className="page-actions">
+        <Button
+          tone={typed.length > 0 ? 'primary' : 'plain'}
+          refused={
+            refused ?? (typed.length === 0 ? 'Type or paste what the codes are translated to first.' : undefined)
+          }
+          busy={store.isPending}
+          onPress={() => store.mutate()}
+        >
+          {typed.length === 0 ? 'Fill' : `Fill ${countCodes(typed.length)}`}
+        </Button>
+        {missed.length > 0 && (
+          <>
+            <PlanButton
+              tone={typed.length === 0 ? 'primary' : 'plain'}
+              filters={{ missed, ...(withDone && { outcome: ['done', 'partial', 'refused', 'failed'] }) }}
+            >
+              Replay the messages that missed these …
+            </PlanButton>
+            <Checkbox checked={withDone} onChange={setWithDone}>
+              Also those that ended done; their targets get them again
+            </Checkbox>
+          </>
+        )}
+      </div>
+      {missed.length > 0 && (
+        <p role="status">
+          {countCodes(missed.length)} {missed.length === 1 ? 'is' : 'are'} filled; the messages that missed{' '}
+          {missed.length === 1 ? 'it' : 'them'} were not replayed yet.
+        </p>
+      )}
+      {store.error === null ? null : <FailureNotice failure={asFailure(store.error)} />}
+    </>
+  )
+}
+
+const countCodes = (count: number): string => `${wholeNumber(count)} ${count === 1 ? 'code' : 'codes'}`
+
+function NoCodes({ hasTables, isFiltered }: Readonly<{ hasTables: boolean; isFiltered: boolean }>) {
+  if (isFiltered) return <Empty title="No code matches">Clear a filter to see more.</Empty>
+  return (
+    <Empty title="There are no unmapped codes" action={hasTables ? undefined : <Link to="/tables">To the tables</Link>}>
+      A code that a message looks for in a table, and that the table has nothing for, is listed here. Fill it, and
+      replay the messages that missed it.
+    </Empty>
+  )
+}
+
+/** The index of the row that an element is in. */
+function rowAt(target: EventTarget): number | undefined {
+  const row = target instanceof Element ? target.closest('tbody tr') : null
+  return row === null ? undefined : Array.from(row.parentElement?.children ?? []).indexOf(row)
+}
+
+/**
+ * What spreadsheets copy, for the rows from `at` on: lines of a code and what it is translated to are for the codes of the
+ * same table, wherever they are listed; lines of one cell are for one row after the other.
+ */
+function matchPasted(text: string, rows: readonly MissedRow[], at: number) {
+  const lines = parsePasted(text)
+  const first = rows[at]
+  const open = (row: MissedRow) => !row.filled
+  if (lines.every(({ length }) => length === 1)) {
+    const targets = rows.slice(at).filter(open)
+    const values = targets.slice(0, lines.length).map((row, index) => [keyOf(row), lines[index]?.[0] ?? ''] as const)
+    return { values, said: sayPasted(values.length, lines.length - values.length) }
+  }
+  const {
+    name,
+    columns: [key = ''],
+  } = first?.table ?? { name: '', columns: [] }
+  const pasted = toRows(lines, [key, first?.column ?? ''])
+  const byCode = new Map(pasted.map((row) => [row[key] ?? '', row]))
+  const own = rows.filter((row) => row.table.name === name && open(row))
+  const values = own.flatMap((row) => {
+    const value = byCode.get(row.code)?.[row.column]
+    return value === undefined ? [] : [[keyOf(row), value] as const]
+  })
+  const listed = new Set(own.map(({ code }) => code))
+  return { values, said: sayPasted(values.length, pasted.filter((row) => !listed.has(row[key] ?? '')).length) }
+}
+
+const sayPasted = (taken: number, left: number): string =>
+  `${wholeNumber(taken)} pasted${left === 0 ? '' : `; ${wholeNumber(left)} of the lines ${left === 1 ? 'is' : 'are'} of no code that is listed`}.`
