@@ -160,7 +160,8 @@ export class TableService {
   /** What `changeRows` would change. Fails with TABLE_UNKNOWN, TABLE_INVALID. */
   async compareRows(name: string, change: RowsChange): Promise<TableDiff> {
     const { table } = this.get(name)
-    return compareTables(table, tableOf(await readChange(table, change)).table)
+    const keys = [...change.rows.map((row) => row[table.columns[0] ?? ''] ?? ''), ...(change.remove ?? [])]
+    return compareTables(table, tableOf(await readChange(table, change)).table, new Set(keys))
   }
 
   /** Replaces the whole table, or makes a new one. Fails with TABLE_INVALID, TABLE_IN_USE, TABLES_FULL, PRECONDITION_FAILED. */
@@ -234,29 +235,38 @@ async function readChange(table: Table, { rows, remove = [] }: RowsChange): Prom
   return changeRows(table, changes)
 }
 
-export async function compareTables(before: Table | undefined, after: Table): Promise<TableDiff> {
+/** `keys`: of the rows that are compared, by default all. */
+export async function compareTables(
+  before: Table | undefined,
+  after: Table,
+  keys: Iterable<string> = allKeys(before, after),
+): Promise<TableDiff> {
   const pause = createPause()
   const counts = { added: 0, removed: 0, changed: 0 }
   const rows: RowChange[] = []
-  const add = (change: RowChange) => {
-    counts[change.kind] += 1
-    if (rows.length < MAX_SHOWN_CHANGES) rows.push(change)
-  }
-  for (let row = 0; row < after.size; row += 1) {
-    const key = after.cell(row, 0)
-    const found = before?.find(key) ?? -1
-    const to = rowObject(after, row)
-    if (before === undefined || found === -1) add({ kind: 'added', key, to })
-    else {
-      const from = rowObject(before, found)
-      if (JSON.stringify(from) !== JSON.stringify(to)) add({ kind: 'changed', key, from, to })
+  const hasSameColumns = before?.columns.join('\n') === after.columns.join('\n')
+  for (const key of keys) {
+    const [was, is] = [before?.find(key) ?? -1, after.find(key)]
+    const isSame = hasSameColumns && after.columns.every((_, at) => before?.cell(was, at) === after.cell(is, at))
+    if (!isSame) {
+      const kind = was === -1 ? 'added' : is === -1 ? 'removed' : 'changed'
+      counts[kind] += 1
+      if (rows.length < MAX_SHOWN_CHANGES) {
+        const from = before !== undefined && was !== -1 ? { from: rowObject(before, was) } : {}
+        rows.push({ kind, key, ...from, ...(is !== -1 && { to: rowObject(after, is) }) })
+      }
     }
-    await pause()
-  }
-  for (let row = 0; before !== undefined && row < before.size; row += 1) {
-    const key = before.cell(row, 0)
-    if (after.find(key) === -1) add({ kind: 'removed', key, from: rowObject(before, row) })
-    await pause()
+    const due = pause()
+    if (due !== undefined) await due
   }
   return { ...counts, rows }
+}
+
+/** Those of the newer rows, then those that are gone. */
+function* allKeys(before: Table | undefined, after: Table): Generator<string> {
+  for (let row = 0; row < after.size; row += 1) yield after.cell(row, 0)
+  for (let row = 0; before !== undefined && row < before.size; row += 1) {
+    const key = before.cell(row, 0)
+    if (after.find(key) === -1) yield key
+  }
 }

@@ -97,6 +97,8 @@ export const queryKeys = {
   tableRows: (name: string, search: string) => pagesKey<ShownRow>('tables', 'rows', name, search),
   tableVersions: (name: string) => answerKey<readonly TableVersion[]>('tables', 'versions', name),
   tableDiff: (name: string, from: number, to: number) => answerKey<TableDiff>('tables', 'diff', name, from, to),
+  tableEffect: (name: string, version: number) =>
+    answerKey<Schemas['TableEffect']>('table-effect', 'of', name, version),
   keys: answerKey<readonly Schemas['Key'][]>('keys', 'all'),
   audit: (search: Parameters) => pagesKey<Schemas['AuditEntry']>('audit', 'rows', search),
   /** Beside health: the event `status` has changes of both. */

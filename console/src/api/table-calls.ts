@@ -100,6 +100,15 @@ export const compareTableVersions = (name: string, from: number, to: number, sig
     }),
   )
 
+/** How many of the newest messages a version maps otherwise than the one before it. */
+export const readTableEffect = (name: string, version: number, signal?: AbortSignal): Promise<Schemas['TableEffect']> =>
+  readData(
+    api.GET('/tables/{name}/versions/{version}/effect', {
+      params: { path: { name, version: String(version) } },
+      ...(signal && { signal }),
+    }),
+  )
+
 export const restoreTable = (name: string, version: number, change: Change) =>
   readAnswer(
     api.POST('/tables/{name}/versions/{version}/restore', {

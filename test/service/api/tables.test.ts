@@ -135,8 +135,8 @@ test('rows are added, changed in part and removed, after a dry run that says wha
     removed: 1,
     changed: 1,
     rows: [
-      { kind: 'changed', key: 'S', from: { code: 'S', fhir: 'S', hl7: 'S' }, to: { code: 'S', fhir: 'S', hl7: 'A' } },
       { kind: 'added', key: 'D', to: { code: 'D', fhir: 'D', hl7: '' } },
+      { kind: 'changed', key: 'S', from: { code: 'S', fhir: 'S', hl7: 'S' }, to: { code: 'S', fhir: 'S', hl7: 'A' } },
       { kind: 'removed', key: 'M', from: { code: 'M', fhir: 'M', hl7: 'M' } },
     ],
   }

@@ -1,5 +1,6 @@
 /** A change of a table: what it would change is shown before it is stored. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useEffectEvent, useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import type { Answered } from '../../api/client.ts'
@@ -42,7 +43,13 @@ export function StoreDialog({ title, name, children, refused, isComplete, ...giv
         `Version ${data.version} of the table ${name} is active.`,
         ...warnings.map(({ message }) => message),
       ]
-      notify(said.join(' '), warnings.length === 0 ? 'good' : 'warn')
+      const { version } = data
+      const effect = (
+        <Link to="/tables/$name/versions" params={{ name }} search={{ to: version }}>
+          What it changes for past messages
+        </Link>
+      )
+      notify(said.join(' '), warnings.length === 0 ? 'good' : 'warn', version > 1 ? effect : undefined)
       onClose()
       onStored?.()
     },

@@ -1,6 +1,6 @@
 /** `/tables/:name/versions`: who changed what, any two versions, and going back. */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -8,6 +8,7 @@ import {
   compareTableVersions,
   deleteTable,
   listTableVersions,
+  readTableEffect,
   restoreTable,
   type TableVersion,
 } from '../../api/table-calls.ts'
@@ -15,6 +16,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { SelectField } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
 import { VERSION_COLUMNS } from '../../ui/data/version-columns.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
@@ -174,7 +176,40 @@ function Comparison({ name, versions, from, to }: ComparisonProps) {
           {(diff) => <TableChanges diff={diff} />}
         </QueryView>
       )}
+      <Effect name={name} version={after} />
     </section>
+  )
+}
+
+/** What a version changed for messages that came before it; they are run dry once, when this is shown. */
+function Effect({ name, version }: Readonly<{ name: string; version: number }>) {
+  const query = useQuery({
+    ...keyed(queryKeys.tableEffect(name, version), ({ signal }) => readTableEffect(name, version, signal)),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  return (
+    <>
+      <h3>Past messages</h3>
+      <QueryView query={query} what="Running past messages dry">
+        {({ before, messages, changed, unknown, ids }) =>
+          messages === 0 ? (
+            <p className="quiet">None of the newest messages read the table.</p>
+          ) : (
+            <p>
+              {wholeNumber(messages)} of the newest messages read the table. Version {version} maps{' '}
+              <strong>{wholeNumber(changed)}</strong> of them otherwise than{' '}
+              {before === 0 ? 'when they came' : `version ${before}`}
+              {unknown > 0 && `; of ${wholeNumber(unknown)}, the bodies were not kept`}.{' '}
+              {ids.length > 0 && (
+                <Link to="/messages" search={{ id: ids }}>
+                  {ids.length < changed ? `Show ${ids.length} of them` : 'Show them'}
+                </Link>
+              )}
+            </p>
+          )
+        }
+      </QueryView>
+    </>
   )
 }
 

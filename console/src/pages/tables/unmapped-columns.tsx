@@ -1,5 +1,7 @@
 /** The columns of the list of unmapped codes. */
 import { Link } from '@tanstack/react-router'
+import { useSyncExternalStore } from 'react'
+import type { Store } from '../../api/store.ts'
 import type { TableRow, UnmappedCode } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
@@ -13,12 +15,13 @@ export type MissedRow = UnmappedCode & Readonly<{ table: TableRow }>
 
 export const keyOf = ({ table, column, code }: MissedRow): string => JSON.stringify([table.name, column, code])
 
+/** What is typed, by `keyOf`. */
+export type Values = ReadonlyMap<string, string>
+
 export type UnmappedColumnsOptions = Readonly<{
-  /** What was typed, by `keyOf`. */
-  values: ReadonlyMap<string, string>
+  values: Store<Values>
   /** Why the user may not fill codes. */
   refused: string | undefined
-  onChange(row: MissedRow, value: string): void
   onRemove(row: MissedRow): void
 }>
 
@@ -58,12 +61,7 @@ export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Colum
       row.filled ? (
         <StatusChip tone="good">filled</StatusChip>
       ) : options.refused === undefined ? (
-        <TextField
-          label={`${row.column} of ${row.code} in ${row.table.name}`}
-          hideLabel
-          value={options.values.get(keyOf(row)) ?? ''}
-          onChange={(value) => options.onChange(row, value)}
-        />
+        <ValueField row={row} values={options.values} />
       ) : (
         <span className="quiet">–</span>
       ),
@@ -114,3 +112,16 @@ export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Colum
     ),
   },
 ]
+
+/** Only the field whose value changes is rendered again. */
+function ValueField({ row, values }: Readonly<{ row: MissedRow; values: Store<Values> }>) {
+  const key = keyOf(row)
+  return (
+    <TextField
+      label={`${row.column} of ${row.code} in ${row.table.name}`}
+      hideLabel
+      value={useSyncExternalStore(values.subscribe, () => values.get().get(key) ?? '')}
+      onChange={(value) => values.set(new Map(values.get()).set(key, value))}
+    />
+  )
+}

@@ -5,6 +5,7 @@ import { type ClipboardEvent, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
+import { createStore, type Store, useStore } from '../../api/store.ts'
 import { changeRows, listTables, listUnmapped, removeUnmapped, type TableRow } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Checkbox } from '../../ui/controls/fields.tsx'
@@ -19,7 +20,7 @@ import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty, Loading, QueryView } from '../../ui/states/states.tsx'
 import { parsePasted, toRows } from './parse-pasted.ts'
-import { keyOf, type MissedRow, unmappedColumns } from './unmapped-columns.tsx'
+import { keyOf, type MissedRow, unmappedColumns, type Values } from './unmapped-columns.tsx'
 import './tables.css'
 
 const route = getRouteApi('/unmapped')
@@ -35,13 +36,12 @@ export function UnmappedPage() {
   )
 }
 
-type Values = ReadonlyMap<string, string>
-
 /** `isCurrent`: the tables are not older than the view. */
 function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; isCurrent: boolean }>) {
   const { table: wanted, endpoint } = route.useSearch()
   const navigate = route.useNavigate()
-  const [values, setValues] = useState<Values>(new Map())
+  /** What is typed, by `keyOf`: a key renders its field alone, not the list. */
+  const [values] = useState(() => createStore<Values>(new Map()))
   const [pasted, setPasted] = useState('')
   const [round, setRound] = useState(0)
   const refused = useRefusal('author')
@@ -56,14 +56,13 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
     // The reader's own change is shown at once.
     onSettled: () => settle().then(() => setRound((before) => before + 1)),
   })
-  const set = (row: MissedRow, value: string) => setValues(new Map(values).set(keyOf(row), value))
   const paste = (event: ClipboardEvent) => {
     const text = event.clipboardData.getData('text/plain')
     const at = rowAt(event.target)
     if (at === undefined || !/[\t\n\r]/.test(text.trim())) return
     event.preventDefault()
     const found = matchPasted(text, stable.rows, at)
-    setValues(new Map([...values, ...found.values]))
+    values.set(new Map([...values.get(), ...found.values]))
     setPasted(found.said)
   }
   const filters: readonly Filter[] = [
@@ -90,12 +89,12 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
         <NoCodes hasTables={tables.length > 0} isFiltered={(wanted ?? endpoint) !== undefined} />
       ) : (
         <>
-          <Fill rows={rows} values={values} refused={refused} onStored={() => setValues(new Map())} />
+          <Fill rows={rows} values={values} refused={refused} />
           <p role="status">{pasted}</p>
           <div onPaste={paste}>
             <DataTable
               label="Unmapped codes"
-              columns={unmappedColumns({ values, refused, onChange: set, onRemove: remove.mutate })}
+              columns={unmappedColumns({ values, refused, onRemove: remove.mutate })}
               rows={stable.rows}
               getRowId={keyOf}
             />
@@ -149,14 +148,14 @@ function useMissedRows(tables: readonly TableRow[], wanted: string | undefined, 
 
 type FillProps = Readonly<{
   rows: readonly MissedRow[]
-  values: Values
+  values: Store<Values>
   refused: string | undefined
-  onStored(): void
 }>
 
 /** Stores what was typed, all at once for each table; then the way to the messages that missed it. */
-function Fill({ rows, values, refused, onStored }: FillProps) {
+function Fill({ rows, values: typedValues, refused }: FillProps) {
   const client = useQueryClient()
+  const values = useStore(typedValues)
   const [withDone, setWithDone] = useState(false)
   const typed = rows.filter((row) => (values.get(keyOf(row)) ?? '') !== '')
   const filled = rows.filter((row) => row.filled)
@@ -174,7 +173,7 @@ function Fill({ rows, values, refused, onStored }: FillProps) {
         await changeRows(name, { rows: change }, { note: 'Codes that messages missed' })
       }
     },
-    onSuccess: onStored,
+    onSuccess: () => typedValues.set(new Map()),
     onSettled: () => client.invalidateQueries({ queryKey: queryParts.tables }),
   })
   const missed = [...new Set(filled.map(({ table, code }) => `${table.name}:${code}`))]

@@ -1,7 +1,7 @@
 /** /tables in a real browser: the rows of a table, found, changed in place, pasted and uploaded, and its versions. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { Service } from '../../../support/service.ts'
+import { json, type Service } from '../../../support/service.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { type ConsoleOptions, openConsole } from '../console-page.ts'
 import { paste } from './paste.ts'
@@ -184,6 +184,28 @@ describe('/tables', { skip: NO_BROWSER }, () => {
     await dialog.getByRole('button', { name: 'Store' }).click()
     await page.getByText('restored from 3').waitFor()
     assert.deepEqual(await readCsv(service, 'sex'), SEX.trim().split('\n'))
+  })
+
+  test('says how many past messages a change maps otherwise', async (test) => {
+    const { page, open, checkAccessibility, service } = await openWithTable(test, SEX, { env: { MESSAGE_LOG: 'all' } })
+    await service.register({
+      name: 'Patients',
+      endpoint: { pattern: '/patients' },
+      inputMapping: {
+        'requestBody.sex': { key: 'sex', transform: { function: 'table', parameters: { table: 'sex' } } },
+      },
+    })
+    for (const sex of ['M', 'F', 'M']) await service.fetch('/patients', json('POST', { sex }))
+    await open('tables/sex')
+    await page.getByRole('heading', { level: 1 }).click()
+    await paste(page, 'code\tfhir\nM\tman\n')
+    await page.getByRole('dialog').getByRole('button', { name: 'Store' }).click()
+    await page.getByRole('link', { name: 'What it changes for past messages' }).click()
+    await page.getByText(/3 of the newest messages read the table.*maps 2 of them otherwise than version 1/).waitFor()
+    await checkAccessibility()
+    await page.getByRole('link', { name: 'Show them' }).click()
+    await page.locator('[data-row]').nth(1).waitFor()
+    assert.equal(await page.locator('[data-row]').count(), 2)
   })
 
   test('gives files of each format', async (test) => {
