@@ -227,10 +227,11 @@ export const tableRoutes = [
       const { name } = call.params
       const change = readRows(call)
       if (call.query.dryRun) return tables.compareRows(name, change)
-      const made = changed(call, await tables.changeRows(name, change, toTableCall(call)))
-      const [key = ''] = made.columns ?? []
+      const [key = ''] = tables.get(name).table.columns
       const codes = change.rows.flatMap((row) => row[key] ?? [])
-      return { ...made, missed: await unmapped.missesOf(made.name, codes) }
+      // Before the change: a call that fails has changed nothing.
+      const missed = await unmapped.missesOf(name, codes)
+      return { ...changed(call, await tables.changeRows(name, change, toTableCall(call))), missed }
     },
   }),
   route({

@@ -135,9 +135,7 @@ export class UnmappedCodes {
 
   /** In: the name of a table. */
   async list(table: string, limit: number): Promise<UnmappedList> {
-    const { store, caughtUp } = this.#options
-    await caughtUp()
-    const { codes, ...sums } = await callUnmapped(() => store.list(table, limit))
+    const { codes, ...sums } = await this.#read((store) => store.list(table, limit))
     return { codes: codes.map((one) => this.#describe(table, one)), ...sums }
   }
 
@@ -155,25 +153,29 @@ export class UnmappedCodes {
 
   /** How many listed misses, of messages, are of these codes. */
   async missesOf(table: string, codes: readonly string[]): Promise<number> {
-    await this.#options.caughtUp()
-    return callUnmapped(() => this.#options.store.count(table, codes))
+    return this.#read((store) => store.count(table, codes))
   }
 
   /** Takes codes from the list; without `codes`, all. */
   async remove(table: string, codes: readonly string[] | undefined): Promise<void> {
-    await this.#options.caughtUp()
-    await callUnmapped(() => this.#options.store.remove(table, codes))
+    await this.#read((store) => store.remove(table, codes))
   }
 
   /** The messages that missed these codes until then, in milliseconds since the epoch, are replayed: what they miss is counted anew. */
   async clearReplayed(missed: readonly TableMiss[] | undefined, until: number): Promise<void> {
     if (missed === undefined) return
-    const { store, caughtUp } = this.#options
-    await caughtUp()
     for (const [table, misses] of Map.groupBy(missed, (one) => one.table)) {
       const codes = misses.flatMap(({ code }) => code ?? [])
-      await callUnmapped(() => store.remove(table, codes.length < misses.length ? undefined : codes, until))
+      await this.#read((store) => store.remove(table, codes.length < misses.length ? undefined : codes, until))
     }
+  }
+
+  /** With what was counted until now. */
+  #read<T>(work: (store: UnmappedStore) => Promise<T>): Promise<T> {
+    return callUnmapped(async () => {
+      await this.#options.caughtUp()
+      return work(this.#options.store)
+    })
   }
 
   #isFilled({ table: name, column, code }: MissedCode): boolean {
