@@ -17,11 +17,7 @@ const PATHS = new RegExp(
 )
 const COMMENTS = /\/\*[\s\S]*?\*\/|\/\/.*/g
 
-/** `tables/` is a folder of projects too. */
-const OF_A_PROJECT = /^tables\/\w+\.(?:csv|json|fhir\.json)$/
-
-const pathsIn = (text: string): readonly string[] =>
-  (text.match(PATHS) ?? []).filter((path) => !OF_A_PROJECT.test(path))
+const pathsIn = (text: string): readonly string[] => text.match(PATHS) ?? []
 
 const missingIn = (file: string, text: string): readonly string[] =>
   pathsIn(text)
