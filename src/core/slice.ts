@@ -7,11 +7,14 @@ export const SLICE_MS = 10
 /** Between two slices. */
 export const letOthersRun = (): Promise<void> => nextIteration()
 
-/** Gives what to await within a loop, every few µs of work: a promise once a slice is over, else nothing. */
+/** Of work for which no message waits, such as reading a table: messages hardly notice it. */
+const MANAGEMENT_SLICE_MS = 3
+
+/** Gives what to await within a loop, every few µs of work: a promise once a slice of MANAGEMENT_SLICE_MS is over, else nothing. */
 export function createPause(): () => Promise<void> | undefined {
   let startedAt = performance.now()
   return () => {
-    if (performance.now() - startedAt <= SLICE_MS) return undefined
+    if (performance.now() - startedAt <= MANAGEMENT_SLICE_MS) return undefined
     return letOthersRun().then(() => {
       startedAt = performance.now()
     })
