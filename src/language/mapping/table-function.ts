@@ -42,6 +42,11 @@ export function checkTableParameters(parameters: JsonObject, lint: LintSink): bo
     if (typeof value !== 'string' || value === '')
       refuse(lint.at(name), `"${name}" is the name of a ${name}, a text; this is ${typeName(value ?? null)}.`)
   }
+  const { missing } = parameters
+  const meant = typeof missing === 'string' ? missing.toLowerCase() : ''
+  if (Object.hasOwn(MISSING, meant) && meant !== missing) {
+    lint.at('missing').warning(`This writes "${missing}" for a code that the table has not; did you mean "${meant}"?`)
+  }
   return isSound
 }
 
