@@ -101,11 +101,13 @@ export function translate(
 /** The failure of a code that `translate` has nothing for. */
 function codeUnmapped(tables: TableSet, { table: name, column, path }: TableUse, code: string): Failure {
   const { version, table } = tables.get(name) as ActiveTable
+  // The file of a project has no version.
+  const shownTable = `The table "${name}"${version === 0 ? '' : ` (version ${version})`}`
   const what = table.find(code) === -1 ? 'no code' : `no "${column ?? table.columns[1]}" for`
   return new Failure(
     'CODE_UNMAPPED',
-    `The table "${name}" (version ${version}) has ${what} ${JSON.stringify(shown(code))}. Add it to the table, or say what to use in its place.`,
-    { path, unquoted: `The table "${name}" (version ${version}) has not what the message needs.` },
+    `${shownTable} has ${what} ${JSON.stringify(shown(code))}. Add it to the table, or say what to use in its place.`,
+    { path, unquoted: `${shownTable} has not what the message needs.` },
   )
 }
 
@@ -114,9 +116,9 @@ export class UnmappedOfMapping {
   readonly #failures = new Map<string, Failure>()
 
   add(tables: TableSet, use: TableUse, code: string): void {
+    if (this.#failures.size === MAX_NAMED) return
     const key = JSON.stringify([use.path, code])
-    if (this.#failures.size === MAX_NAMED || this.#failures.has(key)) return
-    this.#failures.set(key, codeUnmapped(tables, use, code))
+    if (!this.#failures.has(key)) this.#failures.set(key, codeUnmapped(tables, use, code))
   }
 
   /** The first one; of several, the details name each. */
