@@ -60,7 +60,7 @@ export async function openObservers(options: ObserversOptions) {
   // Each worker writes about as much as this one.
   const onWritten = (bytes: number) => retention?.grew(bytes * workerSlot.workers)
   const captures = createActiveCaptures({ store: store.captures, clock, logger })
-  const onMissed = (record: MessageRecord) => misses.count(record)
+  const onMissed = (record: MessageRecord, original: string | undefined) => misses.count(record, original)
   const recorder = createRecorder({ store: store.messages, settings, captures, logger, onMissed, onWritten })
   return {
     /** Quick, and never throws. */

@@ -325,6 +325,7 @@ const missingIn = (calls: readonly JsonObject[]): ReadonlySet<string> =>
 function callLine({ kind, id, item, method, url, topic, answered, answer, fault }: JsonObject): string {
   const target = topic === undefined ? `${method} ${url}` : `topic ${topic}`
   const status = isObject(answer) ? ` ${answer.status}` : ''
+  const from = answered === 'live' && String(url).startsWith('table:') ? 'from the table' : answered
   const reason = typeof fault === 'string' ? `, ${fault}` : ''
-  return `${kind} ${id}${item === undefined ? '' : `[${item}]`}: ${target}${status} (${answered}${reason})`
+  return `${kind} ${id}${item === undefined ? '' : `[${item}]`}: ${target}${status} (${from}${reason})`
 }

@@ -18,8 +18,11 @@ type DoorOrigin = Readonly<{
   producer?: RecordProducer | undefined
 }>
 
-/** `door`: the one that the message came through at first; `replayOf`: its id. */
-type ReplayOrigin = Readonly<{ door: Door; replayOf: string }>
+/**
+ * `door`: the one that the message came through at first; `replayOf`: the message that is replayed, and `original`: the one that
+ * came through the door, if that was a replay too.
+ */
+type ReplayOrigin = Readonly<{ door: Door; replayOf: string; original?: string | undefined }>
 
 export type DoorTraits = Readonly<{
   /** How records of messages name it. */

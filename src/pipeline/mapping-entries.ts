@@ -3,6 +3,7 @@ import type { Awaitable, JsonObject } from '../core/json.ts'
 import type { LintSink } from '../core/lint.ts'
 import type { Run } from '../core/run.ts'
 import { letOthersRun, SLICE_MS } from '../core/slice.ts'
+import { UnmappedOfMapping } from '../core/tables/table-reads.ts'
 import { checkPath, isOfRequest } from '../document/checks/path-roots.ts'
 import type { Endpoint } from '../document/schema/schema.ts'
 import type { ReferenceStage } from '../document/schema/schema-fields.ts'
@@ -29,15 +30,43 @@ export function compileEntries(
 ): ApplyMapping {
   const { sources, apply } = compileMapping(entries, lint, trace, createEngine(stage, compileExpression))
   for (const path of sources) checkPath(path, stage, endpoint, path.lint, path.depth)
-  if (!isOfRequest(stage)) return (scope, run) => apply(scope, { run, sliceStart: 0 } satisfies Context)
-  return (scope, run) => apply({ ...scope, payload: scope.requestBody }, { run, sliceStart: 0 } satisfies Context)
+  const applyWhole: ApplyMapping = (scope, run) => {
+    const context: Context = { run, sliceStart: 0, unmapped: undefined }
+    const fail = (thrown: unknown): never => {
+      // What fails behind a missed code may follow from it.
+      throw context.unmapped?.failure ?? thrown
+    }
+    let output: Awaitable<JsonObject>
+    try {
+      output = apply(scope, context)
+    } catch (thrown) {
+      return fail(thrown)
+    }
+    return output instanceof Promise
+      ? output.then((late) => demandCodes(late, context), fail)
+      : demandCodes(output, context)
+  }
+  if (!isOfRequest(stage)) return applyWhole
+  return (scope, run) => applyWhole({ ...scope, payload: scope.requestBody }, run)
 }
 
 /** Of one message. `sliceStart`: when it last let others run, or mapped its first elements. */
-type Context = { readonly run: Run; sliceStart: number }
+type Context = { readonly run: Run; sliceStart: number; unmapped: UnmappedOfMapping | undefined }
+
+function demandCodes(output: JsonObject, { unmapped }: Context): JsonObject {
+  if (unmapped !== undefined) throw unmapped.failure
+  return output
+}
 
 const createEngine = (stage: ReferenceStage, compileExpression: CompileExpression): MappingEngine => ({
-  tables: (context) => (context as Context).run,
+  tables: {
+    reader: (context) => (context as Context).run,
+    miss: (context, use, code) => {
+      const mapping = context as Context
+      mapping.unmapped ??= new UnmappedOfMapping()
+      mapping.unmapped.add(mapping.run.tables, use, code)
+    },
+  },
   compileCondition: (text, depth, lint) => {
     const evaluate = compileExpression(text, stage, lint, depth)
     return (scope, context) => evaluate(scope, (context as Context).run)

@@ -11,6 +11,6 @@ export const createMappingEngine = (pause: MappingEngine['pause'] = () => undefi
     lint.error(parsed.message)
     return () => undefined
   },
-  tables: () => ({ tables: new Map(), trace: { tableReads: undefined } }),
+  tables: { reader: () => ({ tables: new Map(), trace: { tableReads: undefined } }), miss: () => undefined },
   pause,
 })

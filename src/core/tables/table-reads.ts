@@ -1,9 +1,9 @@
 /** What one message reads of tables: of each table one version, by the function `table` and by `$table`. */
-import { Failure } from '../failure.ts'
+import { Failure, type FailureDetail } from '../failure.ts'
 import type { Awaitable } from '../json.ts'
 import { shown } from '../lint.ts'
 import { rowObject } from './table.ts'
-import { findUseFault, shapesOf, type TableSet, type TableUse } from './table-set.ts'
+import { type ActiveTable, findUseFault, shapesOf, type TableSet, type TableUse } from './table-set.ts'
 
 export type MissedCode = Readonly<{ table: string; column: string; code: string }>
 
@@ -38,6 +38,8 @@ export type Translate = (...asked: Parameters<TranslateNow>) => Awaitable<string
 const MAX_MISSED = 100
 const MAX_CODE_CHARACTERS = 200
 const MAX_LOOKUPS = 1_000
+/** Of the failure of one mapping. */
+const MAX_NAMED = 20
 
 export const newTableReads = (keepsLookups: boolean): TableReads => ({
   versions: new Map(),
@@ -92,11 +94,40 @@ export function translate(
   if (found !== '') return found
   if (reads.missed.size < MAX_MISSED && code.length <= MAX_CODE_CHARACTERS)
     reads.missed.set(JSON.stringify([name, cellName, code]), { table: name, column: cellName, code })
-  if (!mustFind) return undefined
-  const what = row === -1 ? 'no code' : `no "${cellName}" for`
-  throw new Failure(
+  if (mustFind) throw codeUnmapped(tables, use, code)
+  return undefined
+}
+
+/** The failure of a code that `translate` has nothing for. */
+function codeUnmapped(tables: TableSet, { table: name, column, path }: TableUse, code: string): Failure {
+  const { version, table } = tables.get(name) as ActiveTable
+  // The file of a project has no version.
+  const shownTable = `The table "${name}"${version === 0 ? '' : ` (version ${version})`}`
+  const what = table.find(code) === -1 ? 'no code' : `no "${column ?? table.columns[1]}" for`
+  return new Failure(
     'CODE_UNMAPPED',
-    `The table "${name}" (version ${version}) has ${what} ${JSON.stringify(shown(code))}. Add it to the table, or say what to use in its place.`,
-    { path, unquoted: `The table "${name}" (version ${version}) has not what the message needs.` },
+    `${shownTable} has ${what} ${JSON.stringify(shown(code))}. Add it to the table, or say what to use in its place.`,
+    { path, unquoted: `${shownTable} has not what the message needs.` },
   )
+}
+
+/** The codes that one mapping must find and misses: it goes on, so that its failure names them all. */
+export class UnmappedOfMapping {
+  readonly #failures = new Map<string, Failure>()
+
+  add(tables: TableSet, use: TableUse, code: string): void {
+    if (this.#failures.size === MAX_NAMED) return
+    const key = JSON.stringify([use.path, code])
+    if (!this.#failures.has(key)) this.#failures.set(key, codeUnmapped(tables, use, code))
+  }
+
+  /** The first one; of several, the details name each. */
+  get failure(): Failure {
+    const all = [...this.#failures.values()]
+    const [first] = all as [Failure]
+    const details = all.map(
+      ({ message, options: { path = '' } }): FailureDetail => ({ path, message, isSentence: true }),
+    )
+    return all.length === 1 ? first : new Failure(first.code, first.message, { ...first.options, details })
+  }
 }

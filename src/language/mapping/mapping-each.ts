@@ -5,7 +5,7 @@ import type { LintSink } from '../../core/lint.ts'
 import { letsThrough } from '../condition.ts'
 import type { PathSource } from '../paths/path.ts'
 import { isArray } from '../paths/path-read.ts'
-import type { TablesOf } from './mapping-functions.ts'
+import type { MappingTables } from './mapping-functions.ts'
 import type { MappingTrace, TargetTrace } from './mapping-trace.ts'
 import { FIRST_ELEMENT, type MappingTarget, type TargetStep } from './target.ts'
 import {
@@ -31,7 +31,7 @@ type Condition = (scope: JsonObject, context: unknown) => Awaitable<Json | undef
 /** What a mapping takes from the service, so that it stays without expressions and clocks of its own. */
 export type MappingEngine = Readonly<{
   /** For the function `table`. */
-  tables: TablesOf
+  tables: MappingTables
   /** `depth`: how many `each` are around. Lints what is wrong with the expression. */
   compileCondition(text: string, depth: number, lint: LintSink): Condition
   /** Called again and again on a long list. Out: to wait for, once other work should run. */

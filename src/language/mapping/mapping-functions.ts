@@ -2,17 +2,16 @@
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
-import type { TableReader } from '../../core/tables/table-reads.ts'
 import { isArray } from '../paths/path-read.ts'
 import {
   type Convert,
   checkTableParameters,
   compileTable,
   describeTableResult,
-  type TablesOf,
+  type MappingTables,
 } from './table-function.ts'
 
-export type { Convert, TablesOf } from './table-function.ts'
+export type { Convert, MappingTables } from './table-function.ts'
 
 /** How a value gets into the output; see `compileWrite`. */
 export type Placement = 'spread' | 'all' | 'concat' | 'root'
@@ -41,7 +40,7 @@ type FunctionSpec = Readonly<{
   check?: (parameters: JsonObject, lint: LintSink) => boolean
   /** By default, a transform. */
   remedy?: string
-  compile?: (parameters: JsonObject, tablesOf: TablesOf, path: string) => Convert
+  compile?: (parameters: JsonObject, tables: MappingTables, path: string) => Convert
   /** JSON Schema of its results; by default a result is the value itself. */
   gives?: (parameters: JsonObject) => JsonObject
 }>
@@ -130,7 +129,7 @@ export function compileFunction(
   name: string,
   parameters: Json | undefined,
   lint: LintSink,
-  tablesOf: TablesOf = () => NO_TABLES,
+  tables: MappingTables = NO_TABLES,
 ): MappingFunction | undefined {
   if (!isFunctionName(name)) {
     lint
@@ -143,12 +142,15 @@ export function compileFunction(
   const { placement = 'spread', remedy = 'Convert the value in inputTransforms', takesWholeArrays, compile } = spec
   const given = isObject(parameters) ? parameters : {}
   if (spec.check?.(given, lint.at('parameters')) === false) return undefined
-  const compiled = compile?.(given, tablesOf, lint.path)
+  const compiled = compile?.(given, tables, lint.path)
   const convert = compiled === undefined || takesWholeArrays ? compiled : overLists(compiled)
   return { name, convert, remedy, placement, gives: spec.gives?.(given) }
 }
 
-const NO_TABLES: TableReader = { tables: new Map(), trace: { tableReads: undefined } }
+const NO_TABLES: MappingTables = {
+  reader: () => ({ tables: new Map(), trace: { tableReads: undefined } }),
+  miss: () => undefined,
+}
 const EXAMPLE_CODES = 'an object of codes and their values, such as { "F": "female" }'
 
 const isFunctionName = (name: string): name is keyof typeof FUNCTIONS => Object.hasOwn(FUNCTIONS, name)

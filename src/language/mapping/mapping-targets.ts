@@ -1,7 +1,7 @@
 /** The targets of an entry of `inputMapping`, which a document can write in several forms. */
 import { isObject, type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
-import { compileFunction, type MappingFunction, nearestOrAll, type TablesOf } from './mapping-functions.ts'
+import { compileFunction, type MappingFunction, type MappingTables, nearestOrAll } from './mapping-functions.ts'
 import { type MappingTarget, parseTarget, spreads } from './target.ts'
 
 /** The keys of a target that is an object, each with what it is for. */
@@ -37,7 +37,7 @@ type Parts = Readonly<Partial<Record<'key' | 'transform' | 'fill', Json | undefi
 export function readTargets(
   declared: Json,
   sink: LintSink,
-  tables?: TablesOf,
+  tables?: MappingTables,
   noteEach?: NoteEach,
 ): readonly Plan[] | undefined {
   const given = { tables, noteEach }
@@ -53,7 +53,7 @@ const requireAll = (plans: readonly (Plan | undefined)[]): readonly Plan[] | und
   plans.every((plan) => plan !== undefined) ? plans : undefined
 
 /** What reading a target needs: the tables of its function, and who gets its `each`. */
-type Given = Readonly<{ tables: TablesOf | undefined; noteEach: NoteEach | undefined }>
+type Given = Readonly<{ tables: MappingTables | undefined; noteEach: NoteEach | undefined }>
 
 function readTarget(declared: Json, sink: LintSink, inArray: boolean, given: Given): Plan | undefined {
   if (typeof declared === 'string') return readParts({ key: declared }, [sink, sink, sink], given)
@@ -170,7 +170,7 @@ function readKey(key: Json | undefined, sink: LintSink): MappingTarget | undefin
 function readTransform(
   transform: Json | undefined,
   sink: LintSink,
-  tables: TablesOf | undefined,
+  tables: MappingTables | undefined,
 ): MappingFunction | undefined | 'faulty' {
   if (transform === undefined || transform === null) return undefined
   if (typeof transform === 'string') return compileFunction(transform, undefined, sink, tables) ?? 'faulty'

@@ -3,6 +3,7 @@ import { type Json, type JsonObject, typeName } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import { type TableReader, translate } from '../../core/tables/table-reads.ts'
+import type { TableUse } from '../../core/tables/table-set.ts'
 
 /**
  * In: the value at a path; `context`: of the message, for the engine. Out: the value to write; null to write nothing; undefined if there is no
@@ -10,8 +11,12 @@ import { type TableReader, translate } from '../../core/tables/table-reads.ts'
  */
 export type Convert = (value: Json | undefined, context?: unknown) => Json | undefined
 
-/** Who reads the tables: a message, by its context. */
-export type TablesOf = (context: unknown) => TableReader
+/** The tables of a message, by its context. */
+export type MappingTables = Readonly<{
+  reader(context: unknown): TableReader
+  /** Fails the mapping with CODE_UNMAPPED once its other entries were applied. */
+  miss(context: unknown, use: TableUse, code: string): void
+}>
 
 /** What becomes of a code that the table has not, beside any other value in its place. */
 const MISSING = { fail: 'fail', keep: 'keep' } as const
@@ -37,6 +42,11 @@ export function checkTableParameters(parameters: JsonObject, lint: LintSink): bo
     if (typeof value !== 'string' || value === '')
       refuse(lint.at(name), `"${name}" is the name of a ${name}, a text; this is ${typeName(value ?? null)}.`)
   }
+  const { missing } = parameters
+  const meant = typeof missing === 'string' ? missing.toLowerCase() : ''
+  if (Object.hasOwn(MISSING, meant) && meant !== missing) {
+    lint.at('missing').warning(`This writes "${missing}" for a code that the table has not; did you mean "${meant}"?`)
+  }
   return isSound
 }
 
@@ -49,19 +59,23 @@ export function describeTableResult({ missing = MISSING.fail }: JsonObject): Jso
 const TEXT = { type: 'string' } as const
 
 /**
- * Fails with CODE_UNMAPPED at `path` for a code that the table has not, or has no text for, unless `missing` says what to write.
+ * A code that the table has not, or has no text for, is missed at `path`, and nothing is written, unless `missing` says what.
  * A number or boolean is looked for as its text; no value stays none.
  */
 export function compileTable(
   { table: name, column, missing = MISSING.fail }: JsonObject,
-  tablesOf: TablesOf,
+  tables: MappingTables,
   path: string,
 ): Convert {
   const use = { table: name as string, column: column as string | undefined, path }
   return (value, context) => {
     if (value === undefined || value === null || typeof value === 'object') return undefined
-    const found = translate(tablesOf(context), use, String(value), missing === MISSING.fail)
+    const found = translate(tables.reader(context), use, String(value), false)
     if (found !== undefined) return found
+    if (missing === MISSING.fail) {
+      tables.miss(context, use, String(value))
+      return null
+    }
     return missing === MISSING.keep ? value : (missing as Json)
   }
 }

@@ -93,7 +93,7 @@ export const MESSAGE_FILTERS = {
       is: (given) => new RegExp(TABLE_NAME_PATTERN).test(missFrom(given).table),
       expects: 'the name of a table, or a table and a code such as sex:M1',
     }),
-    'Table that had nothing for a code of it, or the table and the code: `sex:M1`.',
+    'Table that had nothing for a code of it or of a replay of it, or the table and the code: `sex:M1`.',
     MAX_IDS,
   ),
   from: moment('Inclusive'),

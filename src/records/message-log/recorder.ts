@@ -3,6 +3,7 @@
  * is built afterwards. All are written in batches, one after the other.
  */
 
+import { isReplay } from '../../core/origin.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { MessageRecord, RecordedOutcome } from '../../core/records/message-record.ts'
 import type { CompletedMessage } from '../../inbound/completed-message.ts'
@@ -18,8 +19,8 @@ type RecorderOptions = Readonly<{
   settings: MessageLogSettings
   captures: Pick<ActiveCaptures, 'size' | 'of' | 'claim'>
   logger: Logger
-  /** Called with the record of a message that missed codes of tables, also where it isn't kept. */
-  onMissed?: (record: MessageRecord) => void
+  /** Called with the record of a message that missed codes of tables, also where it isn't kept; `original`: if it is a replay. */
+  onMissed?: (record: MessageRecord, original: string | undefined) => void
   /** Called after each batch with its estimated size. */
   onWritten?: (bytes: number) => void
   limits?: QueueLimits
@@ -65,7 +66,8 @@ export function createRecorder(options: RecorderOptions): Recorder {
     try {
       const built = builder.build(completed, isCaptured)
       const onRecorded = recordedCallback(completed)
-      if (typeof built !== 'string' && built.record.missed !== undefined) onMissed?.(built.record)
+      if (typeof built !== 'string' && built.record.missed !== undefined)
+        onMissed?.(built.record, originalOf(completed))
       if (!isCaptured && isOff(completed)) onRecorded?.(false)
       else if (typeof built === 'string') queue.pushDone(built, onRecorded)
       else queue.push(built, onRecorded)
@@ -155,6 +157,10 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
   }
 }
+
+/** The message that a replay repeats in the end. */
+const originalOf = ({ incoming }: CompletedMessage): string | undefined =>
+  incoming && isReplay(incoming.origin) ? (incoming.origin.original ?? incoming.origin.replayOf) : undefined
 
 const isSuccessfulReplay = ({ outcome, source }: CompletedMessage): boolean => outcome === 'done' && source === 'replay'
 

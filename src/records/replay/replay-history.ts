@@ -97,7 +97,7 @@ export function createReplayByHand(store: MessageStore, replay: Replay, claims: 
     try {
       const logged = await callMessageLog(() => succeededAmong(store, ids))
       const [alreadyDoneBy] = ids.flatMap((id) => claims.succeeded.get(id) ?? logged.get(id) ?? [])
-      const replayed = await replay.run(record, choices)
+      const replayed = await replay.run(record, { ...choices, original: ids.at(-1) })
       if ('completed' in replayed && replayed.completed.outcome === 'done') {
         for (const id of ids) rememberSuccess(claims, id, replayed.completed.messageId)
       }

@@ -176,7 +176,8 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
       const { state: before, content } = await find(id)
       const { missed } = content.filter as Readonly<{ missed?: readonly string[] }>
       // Before the first message is replayed: what it misses again is counted anew.
-      if (before === 'planned') await unmapped.clearReplayed(missed?.map(missFrom), Date.parse(content.createdAt))
+      if (before === 'planned' && content.count > 0)
+        await unmapped.clearReplayed(missed?.map(missFrom), Date.parse(content.createdAt))
       return start(id, ({ state, progress }) => {
         if (state !== 'planned' && state !== 'paused') return BUSY[state]
         return { state: 'running', progress: startRun(progress, limits) }

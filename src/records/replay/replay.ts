@@ -43,12 +43,14 @@ export interface Replay {
 
 /**
  * `edited`: a body in place of the recorded one. `lookups`: by default, recorded answers for a message that its lookups make,
- * unless its body is edited. `delivered`: what is not sent again, in place of what the record shows.
+ * unless its body is edited. `delivered`: what is not sent again, in place of what the record shows. `original`: the message
+ * that the one of the record replays.
  */
 export type ReplayChoices = Readonly<{
   edited?: EditedBody | undefined
   lookups?: ReplayLookups | undefined
   delivered?: Delivered | undefined
+  original?: string | undefined
 }>
 
 export type ReplayOptions = Readonly<{
@@ -89,7 +91,7 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
     },
     takesBody: (record) =>
       !DOORS[doorOf(record.source)].neverHasBody && recordBlocker(record, registry, { isEdited: true }) === undefined,
-    run: async (record, { edited, lookups, delivered: given } = {}) => {
+    run: async (record, { edited, lookups, delivered: given, original } = {}) => {
       const prepared = await prepare(record, { edited, lookups, withBody: true })
       if ('reason' in prepared) return { blocker: prepared }
       const { compiled, incoming, bodyOnly, lookups: chosen } = prepared
@@ -102,7 +104,8 @@ export function createReplay({ store, registry, intake, settings }: ReplayOption
       const isPolledAgain = chosen === 'again' && wasPolled(record, incoming.origin.door, compiled)
       const isSame = edited === undefined && !isPolledAgain
       const delivered = given ?? (isSame ? findDelivered(record, compiled, incoming.origin.door) : undefined)
-      const completed = await intake.accept(compiled, { ...incoming, delivered, recordedAnswers })
+      const origin = { ...incoming.origin, original }
+      const completed = await intake.accept(compiled, { ...incoming, origin, delivered, recordedAnswers })
       return { completed, bodyOnly, lookups: chosen }
     },
   }

@@ -43,11 +43,15 @@ export class MissCounts {
     return this.#totals
   }
 
-  count({ id, endpointId = '', missed = [] }: Pick<MessageRecord, 'id' | 'endpointId' | 'missed'>): void {
+  /** `original`: the message that this one replays, or this one. */
+  count(
+    { id, endpointId = '', missed = [] }: Pick<MessageRecord, 'id' | 'endpointId' | 'missed'>,
+    original = id,
+  ): void {
     const at = timeFromId(id)
     for (const one of missed) {
       this.#totals.set(one.table, (this.#totals.get(one.table) ?? 0) + 1)
-      this.#add({ ...one, endpointId, count: 1, firstAt: at, lastAt: at, messages: [id] })
+      this.#add({ ...one, endpointId, count: 1, firstAt: at, lastAt: at, messages: [original] })
     }
   }
 
@@ -93,7 +97,7 @@ const joined = (one: Misses, other: Misses): Misses => ({
   firstAt: Math.min(one.firstAt, other.firstAt),
   lastAt: Math.max(one.lastAt, other.lastAt),
   // Ids sort by age.
-  messages: [...one.messages, ...other.messages].sort().reverse().slice(0, MAX_MISSING_MESSAGES),
+  messages: [...new Set([...one.messages, ...other.messages])].sort().reverse().slice(0, MAX_MISSING_MESSAGES),
 })
 
 /** Those of all instances. */

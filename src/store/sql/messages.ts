@@ -46,7 +46,7 @@ export type MessageFilter = Readonly<{
   replayed?: boolean
   /** A capture recorded the message. */
   captured?: boolean
-  /** A table had nothing for this code of the message; without a code, for any. */
+  /** A table had nothing for this code of the message, or of a replay of it; without a code, for any. */
   missed?: readonly TableMiss[]
 }>
 
@@ -371,8 +371,7 @@ function conditions(filter: MessageFilter): Fragment[] {
   if (captured !== undefined) all.push(captured ? sql`captured = 1` : sql`captured = 0`)
   if (key !== undefined)
     all.push(sql`id in (select message_id from message_keys where ${anyCondition(key.map(isKey))})`)
-  if (missed !== undefined)
-    all.push(sql`id in (select message_id from message_keys where ${anyCondition(missed.map(isMissed))})`)
+  if (missed !== undefined) all.push(sql`id in ${missing(missed)}`)
   if (replayed !== undefined) all.push(sql`replay_of = ''`, sql`id ${raw(replayed ? 'in' : 'not in')} ${REPEATED}`)
   return all
 }
@@ -385,6 +384,16 @@ const REPEATED = sql`(
     select messages.replay_of from repeated join messages on messages.id = repeated.id where messages.replay_of <> ''
   )
   select id from repeated
+)`
+
+/** Messages that missed any of these, and those that they replay: the original is what a plan replays again. */
+const missing = (missed: readonly TableMiss[]): Fragment => sql`(
+  with recursive missing (id) as (
+    select message_id from message_keys where ${anyCondition(missed.map(isMissed))}
+    union
+    select messages.replay_of from missing join messages on messages.id = missing.id where messages.replay_of <> ''
+  )
+  select id from missing
 )`
 
 /**

@@ -27,6 +27,7 @@ const MAX_ROWS = 100_000
 /** Of a code, the newest. */
 export const MAX_MISSING_MESSAGES = 20
 const ID_LENGTH = 24
+const EVERY_ID = new RegExp(`.{${ID_LENGTH}}`, 'g')
 
 type Row = Tables['unmapped_codes']
 type ByTable = Readonly<{ table: string }>
@@ -164,9 +165,8 @@ function codeFromRows(rows: readonly Row[]): UnmappedCode {
     count: Number(row.count),
     firstAt: Number(row.first_at),
     lastAt: Number(row.last_at),
-    messages: Array.from({ length: messages.length / ID_LENGTH }, (_, index) =>
-      messages.slice(index * ID_LENGTH, (index + 1) * ID_LENGTH),
-    ),
+    // A message that a replay missed again is there twice.
+    messages: [...new Set(messages.match(EVERY_ID))],
   }))
   return { column, code: JSON.parse(code), count: byEndpoint.reduce((sum, { count }) => sum + count, 0), byEndpoint }
 }

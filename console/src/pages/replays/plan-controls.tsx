@@ -28,14 +28,20 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
   const refused = useRefusal('operator')
   const [cancelling, setCancelling] = useState(false)
   const { mutate, mutateAsync, isPending, error } = useChange(plan)
-  const { id, state, left } = plan
+  const { id, state, left, cannot } = plan
   if (state === 'finished' || state === 'cancelled') return <PlanEnd plan={plan} />
   const act = (action: PlanAction) => mutate(() => changePlan(id, action))
   const isRunnable = state === 'planned' || state === 'paused'
   return (
     <section className="plan-controls" aria-label="Run">
       {isRunnable && left > 0 && <RunForm plan={plan} refused={refused} busy={isPending} onRun={mutate} />}
-      {state === 'planned' && left === 0 && <p>No message of this plan can run: the reasons are below.</p>}
+      {state === 'planned' && left === 0 && (
+        <p>
+          {cannot.length > 0
+            ? 'No message of this plan can run: the reasons are below.'
+            : 'The filter of this plan finds no message.'}
+        </p>
+      )}
       <div className="page-actions">
         {state === 'waiting' && (
           <Button tone="primary" refused={refused} busy={isPending} onPress={() => act('continue')}>

@@ -166,6 +166,12 @@ test('test and run read the tables of the project', async (context) => {
   const input = join(folder, 'message.json')
   const ran = await runCommand('run', [join(folder, 'endpoints/a.json')], { project: folder, input })
   assert.deepEqual([ran.code, ran.stdout], [0, '{"gender":"male"}\n'])
+  // A file has no version, and a lookup of it leaves nothing.
+  const looked = await runCommand('run', [join(folder, 'endpoints/b.json')], { project: folder, input })
+  assert.equal(looked.stderr, 'lookup sex: GET table://sex?code=M 200 (from the table)\n')
+  writeFileSync(input, '{"sex":"Q"}')
+  const missed = await runCommand('run', [join(folder, 'endpoints/a.json')], { project: folder, input })
+  assert.match(missed.stderr, /The table "sex" has no code "Q"\. Add it/)
   writeFileSync(join(folder, 'tables/sex.csv'), 'code\n')
   assert.match((await runCommand('test', [], { project: folder })).stderr, /sex\.csv:1:1: error: .*two columns/)
 })

@@ -107,6 +107,66 @@ describeLogged(
       assert.deepEqual(await listed('unit'), ['a:b 1'])
     })
 
+    it('of one message are all told at once, and those of its replays are its own', async () => {
+      await put('m', 'code,to\na,A\n')
+      const mapped = (key: string) => ({ key, transform: { function: 'table', parameters: { table: 'm' } } })
+      await stage.service.register({
+        ...documentOf('all', 'keep'),
+        inputMapping: { 'requestBody.list': mapped('list'), 'requestBody.more': mapped('more') },
+      })
+      const message = { list: ['a', 'm1', 'm2', 'm1'], more: 'm3' }
+      const answer = await stage.service.fetch('/all', json('POST', message))
+      const failure = (await answer.json()) as { code: string; error: string; details: { message: string }[] }
+      assert.deepEqual([answer.status, failure.code], [422, 'CODE_UNMAPPED'])
+      const named = (text: string) => /no code "(\w+)"/.exec(text)?.[1]
+      assert.equal(named(failure.error), 'm1')
+      assert.deepEqual(
+        failure.details.map((one) => named(one.message)),
+        ['m1', 'm2', 'm3'],
+      )
+      const original = answer.headers.get('x-crosswalk-message-id') ?? ''
+      const messages = async () =>
+        Object.fromEntries((await unmapped('m')).codes.map(({ code, messages: ids }) => [code, ids]))
+      await stage.recorded('missed=m', 1)
+      assert.deepEqual(await messages(), { m1: [original], m2: [original], m3: [original] })
+
+      // Its replay misses what the message had not read.
+      await put('n', 'code,to\na,A\n')
+      await stage.service.register({
+        ...documentOf('later', 'keep'),
+        inputTransforms: { first: "$table('n', requestBody.one)", second: "$table('n', requestBody.two)" },
+        inputMapping: { 'transforms.first': 'first', 'transforms.second': 'second' },
+      })
+      const sent = await stage.service.fetch('/later', json('POST', { one: 'n1', two: 'n2' }))
+      const id = sent.headers.get('x-crosswalk-message-id') ?? ''
+      await stage.recorded('missed=n:n1', 1)
+      await stage.post('/tables/n/rows', { rows: [{ code: 'n1', to: '1' }] })
+      assert.deepEqual(await replay({ missed: ['n:n1'] }), { count: 1, done: 0 })
+      const found = async () => (await stage.recorded('missed=n:n2', 2)).map((one) => one.id)
+      const [again] = await found()
+      assert.deepEqual(await found(), [again, id])
+      assert.deepEqual(
+        (await unmapped('n')).codes.map((one) => [one.code, one.messages]),
+        [['n2', [id]]],
+      )
+      // So are those of a replay of a replay.
+      await stage.post(`/messages/${again}/replay`)
+      const third = await stage.recorded('missed=n:n2', 3)
+      assert.equal(third.length, 3)
+      assert.deepEqual(
+        (await unmapped('n')).codes.map((one) => [one.code, one.count, one.messages]),
+        [['n2', 2, [id]]],
+      )
+
+      await stage.post('/tables/n/rows', { rows: [{ code: 'n2', to: '2' }] })
+      const none = { missed: ['n:n2'], to: '2020-01-01T00:00:00Z' }
+      const { id: plan } = (await stage.post('/messages/replay', none)).json<{ id: string }>()
+      await stage.post(`/messages/replay/${plan}/run`, {})
+      assert.deepEqual(await listed('n'), ['n2 2 filled'])
+      assert.deepEqual(await replay({ missed: ['n:n2'] }), { count: 1, done: 1 })
+      assert.deepEqual(await listed('n'), [])
+    })
+
     it('leave the list when a user says so', async () => {
       const code = async (table: string, body = '') =>
         (await admin('DELETE', `/tables/${table}/unmapped`, body)).json<{ code?: string }>().code

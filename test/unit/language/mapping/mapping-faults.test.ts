@@ -79,6 +79,19 @@ describe('mappings at fault', () => {
     ],
     ['table without parameters', { b: [['x', 'table']] }, [['b[0][1].parameters', /such as \{ "table": "sex" \}/]]],
     [
+      'a "missing" in other letters',
+      {
+        b: table({ table: 't', missing: 'Fail' }),
+        c: { ...table({ table: 't', missing: 'KEEP' }), key: 'y' },
+        d: { ...table({ table: 't', missing: 'no' }), key: 'z' },
+      },
+      [],
+      [
+        ['b.transform.parameters.missing', /writes "Fail" .* "fail"/],
+        ['c.transform.parameters.missing', /writes "KEEP" .* "keep"/],
+      ],
+    ],
+    [
       'a default beside a table without "missing"',
       { b: { ...table({ table: 't' }), default: 'u' }, c: { ...table({ table: 'u', missing: 'fail' }), default: 'u' } },
       [],
