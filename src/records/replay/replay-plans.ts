@@ -174,10 +174,9 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
     },
     run: async (id, limits) => {
       const { state: before, content } = await find(id)
-      const { missed } = content.filter as Readonly<{ missed?: readonly string[] }>
       // Before the first message is replayed: what it misses again is counted anew.
-      if (before === 'planned' && content.count > 0)
-        await unmapped.clearReplayed(missed?.map(missFrom), Date.parse(content.createdAt))
+      if (before === 'planned' && content.count > 0 && limits.max >= content.count)
+        await unmapped.clearReplayed(missedWhole(content.filter), Date.parse(content.createdAt))
       return start(id, ({ state, progress }) => {
         if (state !== 'planned' && state !== 'paused') return BUSY[state]
         return { state: 'running', progress: startRun(progress, limits) }
@@ -215,6 +214,15 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
     },
     close: runs.close,
   }
+}
+
+/** Filters that every plan has; any other leaves out messages that missed the same codes. */
+const OF_EVERY_PLAN = new Set(['missed', 'outcome', 'source', 'from', 'to'])
+
+/** What all messages of the plan's table or code missed; nothing if the plan has only some of them. */
+function missedWhole({ missed = [], ...filter }: Readonly<{ missed?: readonly string[]; from?: string }>) {
+  const isWhole = Object.entries(filter).every(([name, value]) => value === undefined || OF_EVERY_PLAN.has(name))
+  return isWhole && filter.from === undefined ? missed.map(missFrom) : []
 }
 
 const BUSY = {

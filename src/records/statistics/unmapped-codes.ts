@@ -165,12 +165,16 @@ export class UnmappedCodes {
     await this.#read((store) => store.remove(table, codes))
   }
 
-  /** The messages that missed these codes until then, in milliseconds since the epoch, are replayed: what they miss is counted anew. */
-  async clearReplayed(missed: readonly TableMiss[] | undefined, until: number): Promise<void> {
-    if (missed === undefined) return
-    for (const [table, misses] of Map.groupBy(missed, (one) => one.table)) {
-      const codes = misses.flatMap(({ code }) => code ?? [])
-      await this.#read((store) => store.remove(table, codes.length < misses.length ? undefined : codes, until))
+  /** Those of these codes that are filled, and were last missed until then, in milliseconds since the epoch: their messages are replayed. */
+  async clearReplayed(missed: readonly TableMiss[], until: number): Promise<void> {
+    if (missed.length === 0) return
+    const named = new Set(missed.map(({ table, code }) => JSON.stringify([table, code])))
+    const isNamed = ({ table, code }: MissedCode) =>
+      named.has(JSON.stringify([table, undefined])) || named.has(JSON.stringify([table, code]))
+    const filled = (await this.#read((store) => store.codes())).filter((one) => isNamed(one) && this.#isFilled(one))
+    for (const [table, misses] of Map.groupBy(filled, (one) => one.table)) {
+      const codes = misses.map(({ code }) => code)
+      await this.#read((store) => store.remove(table, codes, until))
     }
   }
 

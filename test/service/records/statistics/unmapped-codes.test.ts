@@ -100,11 +100,14 @@ describeLogged(
       assert.equal((await stage.post('/tables/sex/rows', rows)).json<{ missed: number }>().missed, 29)
       assert.deepEqual(await listed('sex'), ['M1 27 filled', 'X 2 filled', 'K 1'])
       assert.deepEqual(await counts(), { sex: 1, unit: 1 })
-      assert.deepEqual(await replay({ missed: ['sex:M1', 'sex:X'] }), { count: 27, done: 27 })
+      // A plan that may leave out messages that missed the code.
+      await replay({ missed: ['sex:X'], from: '2020-01-01T00:00:00.000Z' })
+      assert.deepEqual(await listed('sex'), ['M1 27 filled', 'X 2 filled', 'K 1'])
+      assert.deepEqual(await replay({ missed: ['sex:M1', 'sex:X'] }), { count: 25, done: 25 })
       assert.deepEqual(await listed('sex'), ['K 1'])
       // Replayed without being filled, it is missed again.
       await replay({ missed: 'unit' })
-      assert.deepEqual(await listed('unit'), ['a:b 1'])
+      assert.deepEqual(await listed('unit'), ['a:b 2'])
     })
 
     it('of one message are all told at once, and those of its replays are its own', async () => {
