@@ -93,6 +93,10 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
     return this.request.headers['if-match']
   }
 
+  get ifNoneMatch(): string | undefined {
+    return this.request.headers['if-none-match']
+  }
+
   /** The body as the text of a JSON document. Fails with MEDIA_TYPE_WRONG, BODY_UNREADABLE. */
   text(): string {
     return readDocument(this.request)

@@ -44,13 +44,12 @@ import type { Call } from './call.ts'
 import { checkQuery } from './check-call.ts'
 import { Counts } from './operation.ts'
 import { ChangeOrigin, createOrigin } from './origin.ts'
-import { answer, body, findsNoEndpoint, IfMatch, optionalBody, route } from './route.ts'
+import { answer, body, findsNoEndpoint, IfMatch, IfNoneMatch, optionalBody, route } from './route.ts'
 import { Schedule } from './schedule.ts'
 import { sendList } from './send-list.ts'
 import type { Api } from './services.ts'
 import { refusesTable } from './tables.ts'
 
-const IfNoneMatch = { 'If-None-Match': text }
 /** Of a change of an endpoint whose tests must pass (`TESTS_ON_CHANGE=require`). */
 const Override = {
   'X-Crosswalk-Override': described(

@@ -163,9 +163,11 @@ function describeContent({ description, schema, content }: Content, schemas: Sch
 
 /** Those of this route: what its query and its body can be refused with, and what it names. */
 export const listFailures = ({ query, body, fails = [] }: Route): readonly FailureCode[] => [
-  ...(query === undefined ? [] : (['FILTER_INVALID'] as const)),
-  ...(body?.check === undefined ? [] : [body.check.code]),
-  ...fails,
+  ...new Set([
+    ...(query === undefined ? [] : (['FILTER_INVALID'] as const)),
+    ...(body?.check === undefined ? [] : [body.check.code]),
+    ...fails,
+  ]),
 ]
 
 /** By status: those that the route names, and those of every route with a role or a body. */

@@ -102,3 +102,4 @@ export const successStatus = ({ answers = {} }: Pick<Route, 'answers'>): number 
 export const findsNoEndpoint = ['ID_MALFORMED', 'ENDPOINT_UNKNOWN'] as const
 
 export const IfMatch = { 'If-Match': text }
+export const IfNoneMatch = { 'If-None-Match': text }

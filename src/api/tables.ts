@@ -30,7 +30,7 @@ import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-for
 import { sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { ChangeOrigin, createOrigin } from './origin.ts'
-import { answer, body, checkedBody, IfMatch, optionalBody, route } from './route.ts'
+import { answer, body, checkedBody, IfMatch, IfNoneMatch, optionalBody, route } from './route.ts'
 
 export const TableSummary = named('TableSummary', {
   name: text,
@@ -158,7 +158,7 @@ export const tableRoutes = [
     role: 'author',
     summary: 'Stores a table, in place of the one with this name: CSV, JSON rows or a FHIR ConceptMap.',
     query: dryRun,
-    headers: IfMatch,
+    headers: { ...IfMatch, ...IfNoneMatch },
     body: { required: true, content },
     takesMessage: true,
     bodyLimit: { setting: 'TABLES_MAX_BYTES', bytes: ({ tablesMaxBytes }) => tablesMaxBytes },
@@ -168,8 +168,9 @@ export const tableRoutes = [
       const name = checkName(call.params.name)
       const bytes = call.request.body as Uint8Array | undefined
       const reading = await formatOfBody(call).read(bytes ?? new Uint8Array())
-      if (call.query.dryRun) return tables.comparePut(name, reading)
-      const made = await tables.put(name, reading, toTableCall(call))
+      const { ifNoneMatch } = call
+      if (call.query.dryRun) return tables.comparePut(name, reading, ifNoneMatch)
+      const made = await tables.put(name, reading, { ...toTableCall(call), ifNoneMatch })
       if (made.isNew) call.reply.header('location', `/tables/${name}`)
       return sendJson(call.reply, made.isNew ? 201 : 200, changed(call, made))
     },

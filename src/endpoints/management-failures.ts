@@ -81,6 +81,9 @@ export const tablesFull = (max: number): Failure =>
 export const staleTable = (): Failure =>
   new Failure('PRECONDITION_FAILED', 'The table has changed since it was read; read it again and repeat the change.')
 
+export const tableExists = (name: string): Failure =>
+  new Failure('PRECONDITION_FAILED', `There is a table "${name}" already; nothing was stored.`)
+
 /** In: the endpoint that reads the table, and what it would miss. */
 export const tableInUse = ({ _id, name }: StoredDocument, { path, message }: Lint): Failure =>
   new Failure(

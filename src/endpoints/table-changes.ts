@@ -12,7 +12,7 @@ import { TABLE_FORMATS, type TableFormat } from '../tables/table-formats.ts'
 import type { TableReading } from '../tables/table-reading.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
 import * as failures from './management-failures.ts'
-import { matchesEtag } from './precondition.ts'
+import { isKnownEtag, matchesEtag } from './precondition.ts'
 
 /** One change of one table. */
 export type TableChange = Readonly<{
@@ -20,6 +20,7 @@ export type TableChange = Readonly<{
   operation: number
   name: string
   ifMatch?: string | undefined
+  ifNoneMatch?: string | undefined
   /** Undefined for a deletion. */
   rows: TableContent | undefined
   /** The version that is restored. */
@@ -51,17 +52,23 @@ export const tableEtag = (version: number, { fileEnding }: Pick<TableFormat, 'fi
 const isCurrent = (ifMatch: string, version: number): boolean =>
   Object.values(TABLE_FORMATS).some((format) => matchesEtag(ifMatch, tableEtag(version, format)))
 
+/** Whether there is what If-None-Match excludes: with `*`, any version. */
+export const isExcluded = (ifNoneMatch: string | undefined, current: ActiveTable | undefined): boolean =>
+  current !== undefined &&
+  Object.values(TABLE_FORMATS).some((format) => isKnownEtag(ifNoneMatch, tableEtag(current.version, format)))
+
 export async function checkTableChange(
   change: TableChange,
   tables: ActiveTables,
   fail: (failure: Failure, path?: string) => void,
 ): Promise<CheckedTable> {
-  const { name, ifMatch, rows, restored } = change
+  const { name, ifMatch, ifNoneMatch, rows, restored } = change
   const current = tables.current.get(name)
   if (rows === undefined && current === undefined) fail(failures.unknownTable(name))
   if (ifMatch !== undefined && (current === undefined || !isCurrent(ifMatch, current.version))) {
     fail(failures.staleTable(), `operations[${change.operation}].ifMatch`)
   }
+  if (isExcluded(ifNoneMatch, current)) fail(failures.tableExists(name))
   const before = await tables.newestVersion(name)
   const written = current === undefined ? 'create' : 'replace'
   const method = rows === undefined ? 'delete' : restored === undefined ? written : 'restore'

@@ -17,11 +17,12 @@ import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
-import { type ReadTable, tableEtag, tableOf } from './table-changes.ts'
+import { isExcluded, type ReadTable, tableEtag, tableOf } from './table-changes.ts'
 
-/** Who changes a table: the If-Match header of the call, who calls, and the entry of the audit log. */
+/** Who changes a table: the headers If-Match and If-None-Match of the call, who calls, and the entry of the audit log. */
 export type TableCall = Readonly<{
   ifMatch?: string | undefined
+  ifNoneMatch?: string | undefined
   origin: Origin
   toAuditEntry?: ToAuditEntry | undefined
 }>
@@ -152,9 +153,11 @@ export class TableService {
     return next < size ? { ...page, next } : page
   }
 
-  /** What `put` would change. Fails with TABLE_INVALID. */
-  comparePut(name: string, reading: TableReading): Promise<TableDiff> {
-    return compareTables(this.#options.tables.current.get(name)?.table, tableOf(reading).table)
+  /** What `put` would change. Fails with TABLE_INVALID, PRECONDITION_FAILED. */
+  async comparePut(name: string, reading: TableReading, ifNoneMatch: string | undefined): Promise<TableDiff> {
+    const current = this.#options.tables.current.get(name)
+    if (isExcluded(ifNoneMatch, current)) throw failures.tableExists(name)
+    return compareTables(current?.table, tableOf(reading).table)
   }
 
   /** What `changeRows` would change. Fails with TABLE_UNKNOWN, TABLE_INVALID. */
@@ -194,9 +197,9 @@ export class TableService {
     return { ...(await this.#change({ name, rows }, call)), warnings }
   }
 
-  async #change(change: Omit<TableChangeOf, 'operation'>, { ifMatch, origin, toAuditEntry }: TableCall) {
+  async #change(change: Omit<TableChangeOf, 'operation'>, { origin, toAuditEntry, ...conditions }: TableCall) {
     const [made] = await this.#options.endpointService.changeTables(
-      [{ ...change, operation: 0, ifMatch }],
+      [{ ...change, operation: 0, ...conditions }],
       origin,
       toAuditEntry,
     )

@@ -17,13 +17,16 @@ export type Change = Readonly<{
   note?: string | undefined
   /** The change is made only if the document still has this ETag. */
   ifMatch?: string | undefined
+  /** `*`: only if there is none yet. */
+  ifNoneMatch?: string | undefined
   /** Why it is made although tests of the endpoint fail; for admins. */
   override?: string | undefined
 }>
 
-export const changeHeaders = ({ note, ifMatch, override }: Change): Record<string, string> => ({
+export const changeHeaders = ({ note, ifMatch, ifNoneMatch, override }: Change): Record<string, string> => ({
   ...(note && { 'X-Crosswalk-Change-Note': asHeader(note) }),
   ...(ifMatch && { 'If-Match': ifMatch }),
+  ...(ifNoneMatch && { 'If-None-Match': ifNoneMatch }),
   ...(override && { 'X-Crosswalk-Override': asHeader(override) }),
 })
 

@@ -69,8 +69,8 @@ export const putTable = (name: string, file: TableFile, change: Change): Promise
   readAnswer(upload(name, file, false, change)) as Promise<Answered<TableChanged>>
 
 /** What `putTable` would change. */
-export const compareTable = (name: string, file: TableFile): Promise<TableDiff> =>
-  readData(upload(name, file, true, {})) as Promise<TableDiff>
+export const compareTable = (name: string, file: TableFile, change: Change): Promise<TableDiff> =>
+  readData(upload(name, file, true, change)) as Promise<TableDiff>
 
 export const deleteTable = (name: string, change: Change) =>
   readData(api.DELETE('/tables/{name}', { ...of(name), headers: changeHeaders(change) }))

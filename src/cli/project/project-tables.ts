@@ -1,6 +1,6 @@
 /** The tables of a project: the files of its folder `tables`, each with the name of its table. */
 import { globSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import type { Json } from '../../core/json.ts'
 import { isError, type Lint } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
@@ -13,6 +13,9 @@ import { formatLint, type LocatedLint } from './located-lint.ts'
 import type { Project } from './project-file.ts'
 
 export const TABLES_FOLDER = 'tables'
+/** A page that explains the tables may stand beside them. */
+const LOOKS_LIKE_TABLE = /^[^.].*\.(csv|tsv|json|xlsx?|ods)$/i
+const ENDINGS = Object.values(TABLE_FORMATS).map(({ fileEnding }) => `*${fileEnding}`)
 
 export type ProjectTable = ActiveTable &
   Readonly<{
@@ -38,8 +41,10 @@ export async function readTables(project: Pick<Project, 'folder'> | undefined): 
   const names = new Set<string>()
   const lints: LocatedLint[] = []
   const folder = join(project?.folder ?? '', TABLES_FOLDER)
-  for (const entry of project === undefined ? [] : globSync('*.{csv,json}', { cwd: folder }).sort()) {
-    const path = join(folder, entry)
+  const entries = project === undefined ? [] : globSync('**', { cwd: folder, withFileTypes: true })
+  const files = entries.filter((one) => !one.isDirectory() && LOOKS_LIKE_TABLE.test(one.name))
+  for (const path of files.map(({ parentPath, name }) => join(parentPath, name)).sort()) {
+    const entry = relative(folder, path)
     const file = shownPath(path)
     const add = (message: string, severity: LocatedLint['severity'] = 'error', place = '') => {
       const [, line] = /^line (\d+)$/.exec(place) ?? []
@@ -48,7 +53,10 @@ export async function readTables(project: Pick<Project, 'folder'> | undefined): 
     }
     // The longest ending is the last one.
     const format = Object.values(TABLE_FORMATS).findLast(({ fileEnding }) => entry.endsWith(fileEnding))
-    if (format === undefined) continue
+    if (format === undefined || entry !== basename(entry)) {
+      add(`It is no table: only ${ENDINGS.join(', ')} in ${TABLES_FOLDER} itself, in lower case, are read.`, 'warning')
+      continue
+    }
     const name = basename(entry, format.fileEnding)
     names.add(name)
     const twin = tables.find((one) => one.name === name)

@@ -112,7 +112,7 @@ export const MANAGEMENT_FAILURES = {
     status: 412,
     retry: false,
     issue: 'conflict',
-    means: '`If-Match` names another version of the document than the stored one.',
+    means: '`If-Match` names another version of the document than the stored one, or `If-None-Match: *` finds a table.',
     stale: true,
   },
   MANAGEMENT_REFUSED: {

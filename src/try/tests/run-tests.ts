@@ -114,11 +114,11 @@ export function createTestRunner({ services, settings, tables, logger, bounds }:
   }
 }
 
-/** `rows`: the keys of those that were used, by table. */
+/** `rows`: the keys of those that were used, and of those that tests give, by table. */
 type Made = Readonly<{
   calls: CallSpan[]
   deliveries: NewDelivery[]
-  rows: Map<string, { size: number; keys: Set<string> }>
+  rows: Map<string, { size: number; given: Set<string>; keys: Set<string> }>
 }>
 
 type Runner = Readonly<{
@@ -188,11 +188,7 @@ async function runStep(
   if (options.coverage === true) {
     made.calls.push(...calls)
     made.deliveries.push(...deliveries)
-    for (const { table: name, code, row } of lookups) {
-      const rows = made.rows.get(name) ?? { size: current.get(name)?.table.size ?? 0, keys: new Set() }
-      made.rows.set(name, rows)
-      if (row !== undefined) rows.keys.add(code)
-    }
+    countRows(made, lookups, tables, own)
   }
   const observed = observe(completed, running)
   const missing = missingAnswers(running)
@@ -213,9 +209,26 @@ async function runStep(
     : mismatches
 }
 
+/** Of a table that the runner has, only its own rows count; of another one, those of all tests that give it. */
+function countRows({ rows }: Made, lookups: readonly TableLookup[], tables: TableSet, own: TableSet): void {
+  for (const [name, looked] of Map.groupBy(lookups, ({ table }) => table)) {
+    const { table } = tables.get(name) ?? {}
+    const given = own.get(name)?.table
+    if (table !== undefined && given !== undefined) continue
+    const one = rows.get(name) ?? { size: table?.size ?? 0, given: new Set(), keys: new Set() }
+    rows.set(name, one)
+    for (let row = 0; row < (given?.size ?? 0); row += 1) one.given.add(given?.cell(row, 0) ?? '')
+    for (const { code, row } of looked) if (row !== undefined) one.keys.add(code)
+  }
+}
+
 function measureCoverage({ endpoint }: CompiledEndpoint, recording: StageRecording, made: Made) {
   const coverage = measureMessageCoverage(endpoint, recording, made)
-  const tables = [...made.rows].map(([table, { size, keys }]) => ({ table, rows: size, used: keys.size }))
+  const tables = [...made.rows].map(([table, { size, given, keys }]) => ({
+    table,
+    rows: size + given.size,
+    used: keys.size,
+  }))
   return { ...coverage, percent: percentCovered(coverage), tables }
 }
 

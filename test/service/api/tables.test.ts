@@ -1,6 +1,9 @@
 /** Tables over the management API, and the messages that read them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
+import { fhirRoutes } from '../../../src/api/fhir.ts'
+import { listFailures } from '../../../src/api/openapi.ts'
+import { tableRoutes } from '../../../src/api/tables.ts'
 import type { JsonObject } from '../../../src/core/json.ts'
 import { json, type Service, startService } from '../../support/service.ts'
 
@@ -37,6 +40,12 @@ test('a table is stored whole, read in each format, replaced, restored and delet
   assert.equal(JSON.parse(await read('application/fhir+json')).resourceType, 'ConceptMap')
   assert.equal((await call('/tables/unit', csv('code,ucum\nmg,mg\n', { 'if-match': '"9.csv"' }))).status, 412)
   assert.equal((await call('/tables/unit', csv('code,ucum\nmg,mg\n', { 'if-match': '"1.csv"' }))).status, 200)
+  for (const query of ['', '?dryRun=true']) {
+    const refused = await call(`/tables/unit${query}`, csv('code,ucum\ng,g\n', { 'if-none-match': '*' }))
+    assert.equal(refused.status, 412)
+    assert.equal(refused.json<{ error: string }>().error, 'There is a table "unit" already; nothing was stored.')
+  }
+  assert.equal((await call('/tables/bar', csv('code,ucum\ng,g\n', { 'if-none-match': '*' }))).status, 201)
   const diff = (await call('/tables/unit/versions/1/diff/2')).json<{ removed: number; rows: object[] }>()
   assert.deepEqual([diff.removed, diff.rows], [1, [{ kind: 'removed', key: 'ug', from: { code: 'ug', ucum: 'ug' } }]])
   assert.equal((await call('/tables/unit/versions/1/restore', json('POST', {}))).status, 200)
@@ -95,6 +104,13 @@ test('messages translate codes, and a table in use stays', async () => {
   assert.equal((await call('/tables/sex', csv('code,fhir\nM,male\n'))).json<{ code: string }>().code, 'TABLE_IN_USE')
   await call('/tables/sex', csv('code,hl7\nQ,other\n'))
   assert.deepEqual(await send('Q'), [200, 'other'])
+})
+
+test('the documentation names each failure of a call once', () => {
+  for (const route of [...tableRoutes, ...fhirRoutes]) {
+    const codes = listFailures(route)
+    assert.deepEqual([...new Set(codes)], codes, route.path)
+  }
 })
 
 test('rows are listed in pages and searched, in whatever case', async () => {

@@ -79,13 +79,11 @@ export function TableVersionsPage() {
       name={name}
       part="Versions"
       actions={
-        <Button
-          tone="danger"
-          refused={refused ?? (isDeleted ? 'The table is deleted already.' : undefined)}
-          onPress={() => setAsked('delete')}
-        >
-          Delete table …
-        </Button>
+        isDeleted ? undefined : (
+          <Button tone="danger" refused={refused} onPress={() => setAsked('delete')}>
+            Delete table …
+          </Button>
+        )
       }
     >
       {() => (
@@ -148,7 +146,10 @@ function Comparison({ name, versions, from, to }: ComparisonProps) {
     enabled: before !== after,
     placeholderData: keepPreviousData,
   })
-  if (withRows.length < 2) return <Empty title="There is one version">The next change adds a second one.</Empty>
+  if (withRows.length < 2) {
+    const title = versions.length > 1 ? 'There is one version with rows' : 'There is one version'
+    return <Empty title={title}>The next change adds a second one.</Empty>
+  }
   const choices = withRows.map((version) => ({ value: String(version), label: `Version ${version}` }))
   const choose = (changes: Readonly<{ from?: number; to?: number }>) =>
     void navigate({ search: (search) => ({ ...search, ...changes }), replace: true, resetScroll: false })

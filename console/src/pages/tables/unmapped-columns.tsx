@@ -11,7 +11,8 @@ import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
-export type MissedRow = UnmappedCode & Readonly<{ table: TableRow }>
+/** `fill`: the column to fill; undefined while the user has to choose it. */
+export type MissedRow = UnmappedCode & Readonly<{ table: TableRow; fill: string | undefined }>
 
 export const keyOf = ({ table, column, code }: MissedRow): string => JSON.stringify([table.name, column, code])
 
@@ -60,10 +61,12 @@ export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Colum
     render: (row) =>
       row.filled ? (
         <StatusChip tone="good">filled</StatusChip>
-      ) : options.refused === undefined ? (
-        <ValueField row={row} values={options.values} />
-      ) : (
+      ) : options.refused !== undefined ? (
         <span className="quiet">–</span>
+      ) : row.fill === undefined ? (
+        <span className="quiet">Choose the column first</span>
+      ) : (
+        <ValueField row={row} values={options.values} />
       ),
   },
   { id: 'count', title: 'Missed', align: 'end', render: ({ count }) => wholeNumber(count) },
@@ -118,7 +121,7 @@ function ValueField({ row, values }: Readonly<{ row: MissedRow; values: Store<Va
   const key = keyOf(row)
   return (
     <TextField
-      label={`${row.column} of ${row.code} in ${row.table.name}`}
+      label={`${row.fill} of ${row.code} in ${row.table.name}`}
       hideLabel
       value={useSyncExternalStore(values.subscribe, () => values.get().get(key) ?? '')}
       onChange={(value) => values.set(new Map(values.get()).set(key, value))}

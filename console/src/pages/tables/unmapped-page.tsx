@@ -8,7 +8,7 @@ import { useRefusal } from '../../api/session.ts'
 import { createStore, type Store, useStore } from '../../api/store.ts'
 import { changeRows, listTables, listUnmapped, removeUnmapped, type TableRow } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { Checkbox } from '../../ui/controls/fields.tsx'
+import { Checkbox, SelectField } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { DataTable } from '../../ui/data/data-table.tsx'
@@ -44,9 +44,11 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
   const [values] = useState(() => createStore<Values>(new Map()))
   const [pasted, setPasted] = useState('')
   const [round, setRound] = useState(0)
+  /** The columns that the user fills for codes of lookups, by table. */
+  const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({})
   const refused = useRefusal('author')
   const client = useQueryClient()
-  const { rows, endpoints, notes, failure, isPending, isFetched } = useMissedRows(tables, wanted, endpoint)
+  const { rows, endpoints, notes, failure, isPending, isFetched } = useMissedRows(tables, wanted, endpoint, chosen)
   const of = JSON.stringify([wanted, endpoint, round])
   const stable = useStableRows(rows, keyOf, isCurrent && isFetched ? of : undefined)
   const settle = () => client.invalidateQueries({ queryKey: queryParts.tables })
@@ -89,6 +91,13 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
         <NoCodes hasTables={tables.length > 0} isFiltered={(wanted ?? endpoint) !== undefined} />
       ) : (
         <>
+          {refused === undefined && (
+            <ColumnsToFill
+              rows={rows}
+              chosen={chosen}
+              onChoose={(table, column) => setChosen((before) => ({ ...before, [table]: column }))}
+            />
+          )}
           <Fill rows={rows} values={values} refused={refused} />
           <p role="status">{pasted}</p>
           <div onPaste={paste}>
@@ -111,7 +120,12 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
 }
 
 /** The codes of all tables that lack some, or of one. */
-function useMissedRows(tables: readonly TableRow[], wanted: string | undefined, endpoint: string | undefined) {
+function useMissedRows(
+  tables: readonly TableRow[],
+  wanted: string | undefined,
+  endpoint: string | undefined,
+  chosen: Readonly<Record<string, string>>,
+) {
   const shown = tables.filter(({ name, unmapped, filled }) =>
     wanted === undefined ? unmapped + filled > 0 : name === wanted,
   )
@@ -121,7 +135,7 @@ function useMissedRows(tables: readonly TableRow[], wanted: string | undefined, 
   const all = queries.flatMap(({ data }, at) =>
     (data?.codes ?? []).flatMap((code): readonly MissedRow[] => {
       const table = shown[at]
-      return table === undefined ? [] : [{ ...code, table }]
+      return table === undefined ? [] : [{ ...code, table, fill: columnToFill(table, code.column, chosen) }]
     }),
   )
   const names = new Map(all.flatMap(({ endpoints }) => endpoints.map(({ id, name }) => [id, name] as const)))
@@ -146,6 +160,38 @@ function useMissedRows(tables: readonly TableRow[], wanted: string | undefined, 
   }
 }
 
+/** A lookup gets the whole row, so that it misses the key: of several columns, the user knows which one is to be filled. */
+function columnToFill(
+  { name, columns: [key, ...others] }: TableRow,
+  missed: string,
+  chosen: Readonly<Record<string, string>>,
+): string | undefined {
+  if (missed !== key) return missed
+  return others.length === 1 ? others[0] : others.find((column) => column === chosen[name])
+}
+
+type ColumnsToFillProps = Readonly<{
+  rows: readonly MissedRow[]
+  chosen: Readonly<Record<string, string>>
+  onChoose(table: string, column: string): void
+}>
+
+/** Asks for the columns that codes of lookups leave open. */
+function ColumnsToFill({ rows, chosen, onChoose }: ColumnsToFillProps) {
+  const open = rows.filter(
+    ({ table, column, filled }) => !filled && column === table.columns[0] && table.columns.length > 2,
+  )
+  return Array.from(new Map(open.map(({ table }) => [table.name, table.columns])), ([name, [, ...columns]]) => (
+    <SelectField
+      key={name}
+      label={`Column of ${name} to fill for codes that lookups missed`}
+      value={chosen[name] ?? ''}
+      choices={[{ value: '', label: 'Choose …' }, ...columns.map((column) => ({ value: column, label: column }))]}
+      onChange={(column) => onChoose(name, column)}
+    />
+  ))
+}
+
 type FillProps = Readonly<{
   rows: readonly MissedRow[]
   values: Store<Values>
@@ -157,7 +203,7 @@ function Fill({ rows, values: typedValues, refused }: FillProps) {
   const client = useQueryClient()
   const values = useStore(typedValues)
   const [withDone, setWithDone] = useState(false)
-  const typed = rows.filter((row) => (values.get(keyOf(row)) ?? '') !== '')
+  const typed = rows.filter((row) => row.fill !== undefined && (values.get(keyOf(row)) ?? '') !== '')
   const filled = rows.filter((row) => row.filled)
   const store = useMutation({
     mutationFn: async () => {
@@ -167,7 +213,7 @@ function Fill({ rows, values: typedValues, refused }: FillProps) {
           ([code, some]) =>
             Object.fromEntries([
               [columns[0] ?? '', code],
-              ...some.map((row) => [row.column, values.get(keyOf(row)) ?? ''] as const),
+              ...some.map((row) => [row.fill ?? '', values.get(keyOf(row)) ?? ''] as const),
             ]),
         )
         await changeRows(name, { rows: change }, { note: 'Codes that messages missed' })
@@ -240,7 +286,7 @@ function rowAt(target: EventTarget): number | undefined {
 function matchPasted(text: string, rows: readonly MissedRow[], at: number) {
   const lines = parsePasted(text)
   const first = rows[at]
-  const open = (row: MissedRow) => !row.filled
+  const open = (row: MissedRow) => !row.filled && row.fill !== undefined
   if (lines.every(({ length }) => length === 1)) {
     const targets = rows.slice(at).filter(open)
     const values = targets.slice(0, lines.length).map((row, index) => [keyOf(row), lines[index]?.[0] ?? ''] as const)
@@ -250,11 +296,11 @@ function matchPasted(text: string, rows: readonly MissedRow[], at: number) {
     name,
     columns: [key = ''],
   } = first?.table ?? { name: '', columns: [] }
-  const pasted = toRows(lines, [key, first?.column ?? ''])
+  const pasted = toRows(lines, [key, first?.fill ?? ''])
   const byCode = new Map(pasted.map((row) => [row[key] ?? '', row]))
   const own = rows.filter((row) => row.table.name === name && open(row))
   const values = own.flatMap((row) => {
-    const value = byCode.get(row.code)?.[row.column]
+    const value = byCode.get(row.code)?.[row.fill ?? '']
     return value === undefined ? [] : [[keyOf(row), value] as const]
   })
   const listed = new Set(own.map(({ code }) => code))

@@ -22,14 +22,15 @@ export function UploadDialog({ name, onClose }: Readonly<{ name?: string; onClos
     setMediaType(await guessFormat(chosen))
     if (typed === '') setTyped(nameFrom(chosen.name))
   }
+  const condition = name === undefined ? { ifNoneMatch: '*' } : {}
   const content = { content: file ?? new Blob(), mediaType }
   return (
     <StoreDialog
       title={name === undefined ? 'New table' : `Upload ${name}`}
       name={target}
       refused={file === undefined ? 'Choose a file first.' : target === '' ? 'Give the table a name first.' : undefined}
-      compare={() => compareTable(target, content)}
-      store={(change) => putTable(target, content, change)}
+      compare={() => compareTable(target, content, condition)}
+      store={(change) => putTable(target, content, { ...change, ...condition })}
       onStored={() => void navigate({ to: '/tables/$name', params: { name: target } })}
       onClose={onClose}
     >

@@ -218,6 +218,13 @@ test('lint checks the files of tables, and what documents read of them', async (
       1,
       /^tables\/sex\.json:1:1: error: .*sex\.csv is the table "sex" too/,
     ],
+    [{ a }, { 'sex.csv': SEX, 'UP.CSV': SEX }, 0, /^tables\/UP\.CSV:1:1: warning: It is no table: only \*\.csv/],
+    [
+      { a },
+      { 'sex.csv': SEX, 'sub/s.csv': SEX, 'w.xlsx': 'PK', 'README.md': '# Codes' },
+      0,
+      /^tables\/sub\/s\.csv:1:1: warning: It is no table.*\ntables\/w\.xlsx:1:1: warning: It is no table.*\n$/,
+    ],
     [{ a }, { 'sex.csv': SEX, 'ü.csv': SEX }, 1, /"ü" is no name of a table/],
   ]
   for (const [endpoints, tables, code, found] of cases) {

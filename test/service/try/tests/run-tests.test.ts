@@ -536,15 +536,25 @@ describe('a test', () => {
       step({ unit }, 'male', 'mg'),
       step({ unit: [{ code: 'MG', ucum: 'Mg' }], sex: { columns: ['code', 'fhir'], rows: [['M', 'm']] } }, 'm', 'Mg'),
       step({ unit: { columns: ['code', 'ucum'], rows: [] } }, 'male', '?'),
+      step({ unit: [{ code: 'KG', ucum: 'kg' }], sex: 'code,fhir\nX,x\nM,n\n' }, 'n', '?'),
       step({ unit: 'code\nMG' }, '', ''),
       { given: { message }, expect: { failure: { code: 'TABLE_MISSING' } } },
     ]
     const report = await reportOf(reads, { tests: [{ name: 'a', steps }] }, { coverage: true })
     const mismatches = report.tests[0]?.mismatches.map(({ path, message }) => [path, message.slice(0, 36)])
-    assert.deepEqual(mismatches, [['/steps/3/given/tables/unit', 'The table needs at least two columns']])
+    assert.deepEqual(mismatches, [['/steps/4/given/tables/unit', 'The table needs at least two columns']])
     assert.deepEqual(report.coverage?.tables, [
       { table: 'sex', rows: 2, used: 1 },
+      { table: 'unit', rows: 2, used: 1 },
+    ])
+    const own = step({ unit, sex: 'code,fhir\nQ,q\nM,m\n' }, 'q', 'mg') as { given: JsonObject }
+    const given = { ...own.given, message: { body: { sex: 'Q', unit: 'MG' } } }
+    const steps2 = [{ ...own, given }, step({ unit }, 'male', 'mg')]
+    const mixed = await reportOf(reads, { tests: [{ name: 'a', steps: steps2 }] }, { coverage: true })
+    // Rows of a test are none of the project's table.
+    assert.deepEqual(mixed.coverage?.tables, [
       { table: 'unit', rows: 1, used: 1 },
+      { table: 'sex', rows: 2, used: 1 },
     ])
   })
 

@@ -50,6 +50,18 @@ describe('/tables', { skip: NO_BROWSER }, () => {
     await checkAccessibility()
   })
 
+  test('makes no new table in place of another one', async (test) => {
+    const { page, open, service } = await openWithTable(test)
+    await open('tables')
+    await page.getByRole('button', { name: 'New table …' }).click()
+    const dialog = page.getByRole('dialog')
+    const buffer = Buffer.from('code,fhir,hl7\nX,x,x\n')
+    await dialog.getByLabel('File').setInputFiles({ name: 'sex.csv', mimeType: 'text/csv', buffer })
+    await dialog.getByRole('button', { name: 'Show the changes' }).click()
+    await dialog.getByText('There is a table "sex" already; nothing was stored.').waitFor()
+    assert.deepEqual(await readCsv(service, 'sex'), SEX.trim().split('\n'))
+  })
+
   test('reports each fault of a file with its line, and stores nothing', async (test) => {
     const { page, open, service } = await openWithTable(test)
     await open('tables/sex')
@@ -179,6 +191,8 @@ describe('/tables', { skip: NO_BROWSER }, () => {
     await page.getByRole('dialog').getByRole('button', { name: 'Delete table' }).click()
     await page.getByText('There are no tables yet').waitFor()
     await open('tables/sex/versions')
+    await page.getByRole('button', { name: 'Restore version 3' }).waitFor()
+    assert.equal(await page.getByRole('button', { name: 'Delete table …' }).count(), 0)
     await page.getByRole('button', { name: 'Restore version 3' }).click()
     await dialog.getByText('The rows are the same.').waitFor()
     await dialog.getByRole('button', { name: 'Store' }).click()

@@ -125,6 +125,37 @@ describe('/unmapped', { skip: NO_BROWSER }, () => {
     await page.waitForURL(/endpoint=/)
   })
 
+  test('fills codes that lookups missed in the column that is chosen, never in the key', async (test) => {
+    const { page, open, checkAccessibility, service } = await openConsole(test)
+    const tables = { pair: 'local,loinc\nGLU,15074-8\n', labs: 'local,loinc,unit\nGLU,15074-8,mmol/L\n' }
+    for (const [table, body] of Object.entries(tables)) {
+      const headers = { 'content-type': 'text/csv' }
+      assert.equal((await fetch(`${service.adminUrl}/tables/${table}`, { method: 'PUT', headers, body })).status, 201)
+      const params = { query: { code: { path: 'payload.code' } } }
+      const config = { url: `table://${table}`, params }
+      await service.register({
+        name: `Looks in ${table}`,
+        endpoint: { pattern: `/in-${table}` },
+        transformation: { input: 'JSON', output: 'JSON' },
+        requests: { lookup: { id: 'row', config, allowedStatuses: ['2xx', 404] } },
+        inputMapping: { 'lookupRequests.row.data.row.loinc': { key: 'is', default: 'none' } },
+      })
+      assert.equal((await service.fetch(`/in-${table}`, json('POST', { code: 'LL' }))).status, 200)
+    }
+    await open('unmapped')
+    await page.getByLabel('loinc of LL in pair').fill('1-1')
+    await page.getByText('Choose the column first').waitFor()
+    await checkAccessibility()
+    await page.getByLabel('Column of labs to fill').selectOption('unit')
+    await page.getByLabel('unit of LL in labs').fill('mg/L')
+    await page.getByRole('button', { name: 'Fill 2 codes' }).click()
+    await page.getByText('2 codes are filled').waitFor()
+    const read = async (name: string) =>
+      (await fetch(`${service.adminUrl}/tables/${name}`, { headers: { accept: 'text/csv' } })).text()
+    assert.equal(await read('pair'), 'local,loinc\r\nGLU,15074-8\r\nLL,1-1\r\n')
+    assert.equal(await read('labs'), 'local,loinc,unit\r\nGLU,15074-8,mmol/L\r\nLL,,mg/L\r\n')
+  })
+
   test('shows viewers the codes, and no way to fill them', async (test) => {
     const { page, open, checkAccessibility } = await openWithMisses(test, { role: 'viewer' })
     await open('unmapped')
