@@ -207,6 +207,13 @@ test('a batch changes tables and endpoints together, or nothing', async () => {
   const { json: answer } = await service.fetch('/units', json('POST', { unit: 'milligram' }))
   assert.deepEqual(answer(), { unit: 'mg' })
   const content = { columns: ['code', 'ucum'], rows: [['gram', 'g']] }
+  const written = `{"op":"putTable","table":"numbers","content":{"columns":["code","loinc"],"rows":[[12345678901234567890,1.10],["b",1e2]]}}`
+  const init = { ...json('POST', {}), body: `{"operations":[${written}]}` }
+  assert.equal((await call('/endpoints/batch', init)).status, 200)
+  assert.deepEqual((await call('/tables/numbers')).json<{ rows: string[][] }>().rows, [
+    ['12345678901234567890', '1.10'],
+    ['b', '1e2'],
+  ])
   const stale = await batch([{ op: 'putTable', table: 'units', content, ifMatch: '"7.csv"' }])
   assert.equal(stale.status, 412)
   const remove = { op: 'deleteTable', table: 'units' }
