@@ -61,12 +61,16 @@ const RowChange = object(
   { kind: enumSchema(['added', 'removed', 'changed']), key: text },
   { from: described(row, 'The row before.'), to: described(row, 'The row afterwards.') },
 )
-export const TableDiff = named('TableDiff', {
-  added: whole,
-  removed: whole,
-  changed: whole,
-  rows: described(list(RowChange), 'The first 1,000 changes.'),
-})
+export const TableDiff = named(
+  'TableDiff',
+  { added: whole, removed: whole, changed: whole, rows: described(list(RowChange), 'The first 1,000 changes.') },
+  {
+    columns: described(
+      object({ added: list(text), removed: list(text) }),
+      'Names; absent where the columns are the same.',
+    ),
+  },
+)
 
 export const TableVersion = named(
   'TableVersion',

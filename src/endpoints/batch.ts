@@ -158,13 +158,6 @@ export async function toTableChanges(
   return changes
 }
 
-/** The rows of a table that nothing is to store. */
-export const unkeptRows = async (table: CompactTable): Promise<TableContent> => ({
-  head: { columns: table.columns, rows: table.size, bytes: table.bytes },
-  content: '',
-  table,
-})
-
 /** The change that an operation asks for. `current`: reads the stored document of an endpoint. */
 export function parseChange(
   { index, operation, repeated }: BatchChange<EndpointOperation>,

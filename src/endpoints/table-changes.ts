@@ -44,6 +44,13 @@ export function tableOf(reading: TableReading): ReadTable {
   throw new Failure('TABLE_INVALID', `The table has ${count}; nothing was stored.`, { details: [...reading.faults] })
 }
 
+/** The rows of a table that nothing is to store. */
+export const unkeptRows = async (table: CompactTable): Promise<TableContent> => ({
+  head: { columns: table.columns, rows: table.size, bytes: table.bytes },
+  content: '',
+  table,
+})
+
 /** Representations of one version differ, so each has a tag of its own; a change may name any of them. */
 export const tableEtag = (version: number, { fileEnding }: Pick<TableFormat, 'fileEnding'>): string =>
   `"${version}${fileEnding}"`

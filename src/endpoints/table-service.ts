@@ -17,7 +17,7 @@ import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
-import { type ReadTable, tableEtag, tableOf } from './table-changes.ts'
+import { type ReadTable, tableEtag, tableOf, unkeptRows } from './table-changes.ts'
 
 /** Who changes a table: the If-Match header of the call, who calls, and the entry of the audit log. */
 export type TableCall = Readonly<{
@@ -49,6 +49,8 @@ export type TableDiff = Readonly<{
   added: number
   removed: number
   changed: number
+  /** Names; absent where there are none. */
+  columns?: Readonly<{ added: readonly string[]; removed: readonly string[] }>
   /** The first ones, by the order of the newer rows; those that are gone last. */
   rows: readonly RowChange[]
 }>
@@ -77,7 +79,7 @@ const MAX_SHOWN_CHANGES = 1_000
 export type TableServiceOptions = Readonly<{
   store: TableStore
   tables: ActiveTables
-  endpointService: Pick<EndpointService, 'changeTables'>
+  endpointService: Pick<EndpointService, 'changeTables' | 'checkTables'>
   newId: () => string
   clock: Clock
   logger: Logger
@@ -152,9 +154,11 @@ export class TableService {
     return next < size ? { ...page, next } : page
   }
 
-  /** What `put` would change. Fails with TABLE_INVALID. */
-  comparePut(name: string, reading: TableReading): Promise<TableDiff> {
-    return compareTables(this.#options.tables.current.get(name)?.table, tableOf(reading).table)
+  /** What `put` would change. Fails as `put` does. */
+  async comparePut(name: string, reading: TableReading): Promise<TableDiff> {
+    const { table } = tableOf(reading)
+    await this.#options.endpointService.checkTables([{ operation: 0, name, rows: await unkeptRows(table) }])
+    return compareTables(this.#options.tables.current.get(name)?.table, table)
   }
 
   /** What `changeRows` would change. Fails with TABLE_UNKNOWN, TABLE_INVALID. */
@@ -259,7 +263,10 @@ export async function compareTables(
     const due = pause()
     if (due !== undefined) await due
   }
-  return { ...counts, rows }
+  const isMissingIn = (table: Table) => (name: string) => !table.columns.includes(name)
+  const added = before === undefined ? [] : after.columns.filter(isMissingIn(before))
+  const removed = before?.columns.filter(isMissingIn(after)) ?? []
+  return { ...counts, ...(added.length + removed.length > 0 && { columns: { added, removed } }), rows }
 }
 
 /** Those of the newer rows, then those that are gone. */

@@ -80,6 +80,7 @@ test('apply stores tables with the endpoints that read them, all or none, and un
   assert.match(refused.stderr, /a\.json:\d+:\d+: error: .*has no column "hl7"/)
   assert.deepEqual(await versions(), before)
   rig.write('tables/applied.csv', 'code,hl7\nF,F\n')
+  assert.match((await rig.run('diff', {})).stdout, /^~ table .*\n {4}- column "fhir"\n {4}\+ column "hl7"\n {4}rows: /)
   assert.equal((await rig.run('apply', { yes: true })).code, 0)
   assert.equal((await service.fetch('/a', json('POST', { sex: 'F' }))).text, '{"gender":"F"}')
 })
