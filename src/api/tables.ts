@@ -20,7 +20,7 @@ import {
   time,
   whole,
 } from '../core/schema.ts'
-import { rowObject, TABLE_NAME_PATTERN } from '../core/tables/table.ts'
+import { quote, rowObject, TABLE_NAME_PATTERN } from '../core/tables/table.ts'
 import { checkSchema } from '../document/checks/check-field.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import { tableEtag } from '../endpoints/table-changes.ts'
@@ -131,6 +131,7 @@ export const TablePage = named(
 )
 
 const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
+const WRONG_TYPE = `A table is sent with the header Content-Type: ${FORMATS.map(({ mediaType }) => mediaType).join(', ')}; save a workbook as "CSV UTF-8" first.`
 const TableContent = named('TableContent', { columns: list(text), rows: list(list(text)) })
 const content = {
   ...Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}])),
@@ -165,6 +166,7 @@ export const tableRoutes = [
     headers: IfMatch,
     body: { required: true, content },
     takesMessage: true,
+    wrongType: WRONG_TYPE,
     bodyLimit: { setting: 'TABLES_MAX_BYTES', bytes: ({ tablesMaxBytes }) => tablesMaxBytes },
     answers: { 200: stored, 201: stored },
     fails: refusesTable,
@@ -263,7 +265,7 @@ export const tableRoutes = [
       await unmapped.remove(name, codes)
       const what = codes === undefined ? 'all unmapped codes' : `unmapped codes: ${codes.join(', ')}`
       call.noteEffects({ target: name, note: what })
-      return { message: `The table '${name}' lists ${codes === undefined ? 'no code' : 'these codes no longer'}` }
+      return { message: `The table ${quote(name)} lists ${codes === undefined ? 'no code' : 'these codes no longer'}` }
     },
   }),
   route({
@@ -328,12 +330,13 @@ export const tableRoutes = [
     summary: 'The row of a code.',
     query: { code: described(text, 'As the key column has it.') },
     answers: { 200: answer('The row.', Translation) },
-    fails: [...findsNoTable, 'CODE_UNKNOWN'],
+    fails: [...findsNoTable, 'CODE_UNKNOWN', 'FILTER_INVALID'],
     handle: async ({ params, query }, { tables }) => {
       const { name, version, table } = tables.get(params.name)
       const { code = '' } = query
+      if (code === '') throw new Failure('FILTER_INVALID', 'Give "code", as the key column has it.')
       const index = table.find(code)
-      if (index === -1) throw new Failure('CODE_UNKNOWN', `The table '${name}' has no code '${code}'.`)
+      if (index === -1) throw new Failure('CODE_UNKNOWN', `The table ${quote(name)} has no code ${quote(code)}.`)
       return { code, version, row: rowObject(table, index) }
     },
   }),
@@ -379,10 +382,8 @@ function formatOfBody({ request }: Call): TableFormat {
   const type = declared && `${declared.type}/${declared.subtype}`
   const format = FORMATS.find(({ mediaType }) => mediaType === type)
   if (format !== undefined) return format
-  throw new Failure('MEDIA_TYPE_WRONG', `A table is sent as ${MEDIA_TYPES.join(', ')}.`)
+  throw new Failure('MEDIA_TYPE_WRONG', WRONG_TYPE)
 }
-
-const MEDIA_TYPES = FORMATS.map(({ mediaType }) => mediaType)
 
 /** The first format that `Accept` names; JSON where it names none. */
 function formatOfAnswer({ request }: Call): TableFormat {

@@ -50,7 +50,7 @@ const TEXT = { type: 'string' } as const
 
 /**
  * Fails with CODE_UNMAPPED at `path` for a code that the table has not, or has no text for, unless `missing` says what to write.
- * A number or boolean is looked for as its text; no value stays none.
+ * A number or boolean is looked for as its text; no value stays none, and an empty text, which is no key, is none.
  */
 export function compileTable(
   { table: name, column, missing = MISSING.fail }: JsonObject,
@@ -59,6 +59,7 @@ export function compileTable(
 ): Convert {
   const use = { table: name as string, column: column as string | undefined, path }
   return (value, context) => {
+    if (value === '') return null
     if (value === undefined || value === null || typeof value === 'object') return undefined
     const found = translate(tablesOf(context), use, String(value), missing === MISSING.fail)
     if (found !== undefined) return found

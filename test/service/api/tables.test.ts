@@ -55,6 +55,14 @@ test('a table is stored whole, read in each format, replaced, restored and delet
     row: { code: 'g', ucum: 'g' },
   })
   assert.equal((await call('/tables/unit/$translate?code=x')).json<{ code: string }>().code, 'CODE_UNKNOWN')
+  assert.equal((await call('/tables/unit/$translate')).json<{ code: string }>().code, 'FILTER_INVALID')
+  const unknown = (await call('/tables/unit/$translate?code=x')).json<{ error: string }>()
+  assert.equal(unknown.error, 'The table "unit" has no code "x".')
+  for (const type of ['application/vnd.ms-excel', 'text/html']) {
+    const { status, text } = await call('/tables/unit', csv('code,ucum\n', { 'content-type': type }))
+    assert.match(text, /text\/csv.*CSV UTF-8/, type)
+    assert.equal(status, 415)
+  }
   const faulty = await call('/tables/unit', csv('code,ucum\nmg,mg,x\nmg,mg\nmg,g\n'))
   assert.deepEqual(
     faulty.json<{ details: { path: string }[] }>().details.map(({ path }) => path),
@@ -87,6 +95,7 @@ test('messages translate codes, and a table in use stays', async () => {
   }
   assert.deepEqual(await send('F'), [200, 'female'])
   assert.deepEqual(await send('Q'), [422, 'CODE_UNMAPPED'])
+  assert.deepEqual(await send(''), [200, undefined])
   assert.deepEqual(await send('X'), [422, 'CODE_UNMAPPED'])
   await service.fetch(`/endpoints/${_id}`, json('PUT', document({ table: 'sex', column: 'hl7', missing: 'keep' })))
   assert.deepEqual(await send('Q'), [200, 'Q'])
