@@ -54,8 +54,11 @@ export const RowsAdded = named(
 
 const row = record(text)
 const Rows = object(
-  { rows: described(list(row), 'Of a row that is there, columns that are not named keep their values.') },
-  { remove: described(list(text), 'Keys of rows to remove.') },
+  {},
+  {
+    rows: described(list(row), 'Of a row that is there, columns that are not named keep their values.'),
+    remove: described(list(text), 'Keys of rows to remove.'),
+  },
 )
 const RowChange = object(
   { kind: enumSchema(['added', 'removed', 'changed']), key: text },
@@ -350,7 +353,9 @@ function readRows(call: Call): RowsChange {
   if (lints.length > 0) {
     throw new Failure('TABLE_INVALID', 'The rows have faults; nothing was stored.', { details: toFaults(lints) })
   }
-  return raw as unknown as Static<typeof Rows>
+  const { rows, remove } = raw as unknown as Static<typeof Rows>
+  if (rows ?? remove) return { rows: rows ?? [], remove }
+  throw new Failure('TABLE_INVALID', 'Give "rows" to add or change, "remove" with the keys of rows to remove, or both.')
 }
 
 const toTableCall = (call: Call): TableCall => ({

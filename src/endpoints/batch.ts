@@ -89,7 +89,8 @@ function readOperation(
     const inside = faults.filter((fault) => !outside.includes(fault))
     if (isOperation && lints.length === 0) {
       const repeated = inside.map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
-      const contentText = raw.op === 'putTable' ? memberText(text, 'content') : undefined
+      const isText = raw.op !== 'putTable' || typeof raw.content === 'string'
+      const contentText = isText ? undefined : memberText(text, 'content')
       return { index, operation: raw, repeated, contentText }
     }
     return { faults: lints.map(({ path, message }) => ({ operation: index, code: 'BATCH_INVALID', path, message })) }

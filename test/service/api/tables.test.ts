@@ -1,7 +1,7 @@
 /** Tables over the management API, and the messages that read them. */
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import type { JsonObject } from '../../../src/core/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json, type Service, startService } from '../../support/service.ts'
 
 let service: Service
@@ -63,6 +63,9 @@ test('a table is stored whole, read in each format, replaced, restored and delet
     assert.match(text, /text\/csv.*CSV UTF-8/, type)
     assert.equal(status, 415)
   }
+  const spaced = await call('/tables/spaced', csv('code,ucum\n\u00a0mg,mg\n'))
+  assert.equal(spaced.status, 201)
+  assert.match(decodeURIComponent(spaced.headers.get('x-crosswalk-warnings') ?? ''), /white space/)
   const faulty = await call('/tables/unit', csv('code,ucum\nmg,mg,x\nmg,mg\nmg,g\n'))
   assert.deepEqual(
     faulty.json<{ details: { path: string }[] }>().details.map(({ path }) => path),
@@ -89,13 +92,15 @@ test('messages translate codes, and a table in use stays', async () => {
     },
   ])
   const { _id } = await service.register(document({ table: 'sex' }))
-  const send = async (sex: string) => {
+  const send = async (sex: Json) => {
     const { status, text } = await service.fetch('/sexes', json('POST', { sex }))
     return [status, JSON.parse(text).gender ?? JSON.parse(text).code]
   }
   assert.deepEqual(await send('F'), [200, 'female'])
   assert.deepEqual(await send('Q'), [422, 'CODE_UNMAPPED'])
   assert.deepEqual(await send(''), [200, undefined])
+  const coded = await service.fetch('/sexes', json('POST', { sex: { code: 'M' } }))
+  assert.match(coded.text, /table cannot convert the object.*Read the field of it that has the code/)
   assert.deepEqual(await send('X'), [422, 'CODE_UNMAPPED'])
   await service.fetch(`/endpoints/${_id}`, json('PUT', document({ table: 'sex', column: 'hl7', missing: 'keep' })))
   assert.deepEqual(await send('Q'), [200, 'Q'])
@@ -161,6 +166,9 @@ test('rows are added, changed in part and removed, after a dry run that says wha
     (await call('/tables/marital', { headers: { accept: 'text/csv' } })).text,
     'code,fhir,hl7\r\nS,S,A\r\nD,D,\r\n',
   )
+  const some = async (body: JsonObject) => (await call('/tables/marital/rows?dryRun=true', json('POST', body))).text
+  assert.match(await some({ remove: ['D'] }), /"removed":1/)
+  assert.match(await some({}), /Give \\"rows\\" to add.*TABLE_INVALID/)
   const faulty = { rows: [{ code: 'W', fihr: 'W' }, { code: 'W' }] }
   assert.deepEqual((await call('/tables/marital/rows', json('POST', faulty))).json<{ details: object[] }>().details, [
     { path: 'rows[0].fihr', message: 'The table has no column "fihr".' },
