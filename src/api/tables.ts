@@ -333,7 +333,7 @@ export const tableRoutes = [
     summary: 'The row of a code.',
     query: { code: described(text, 'As the key column has it.') },
     answers: { 200: answer('The row.', Translation) },
-    fails: [...findsNoTable, 'CODE_UNKNOWN', 'FILTER_INVALID'],
+    fails: [...findsNoTable, 'CODE_UNKNOWN'],
     handle: async ({ params, query }, { tables }) => {
       const { name, version, table } = tables.get(params.name)
       const { code = '' } = query
