@@ -19,6 +19,7 @@ declare module 'fastify' {
     success?: number
     /** The body of the call is that of a message, so it may have the media type of any format. */
     takesMessage?: boolean
+    wrongType?: string
   }
   interface FastifyRequest {
     /** Set before any other hook of a management route runs. */

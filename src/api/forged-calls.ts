@@ -55,5 +55,6 @@ function demandType({ headers, routeOptions }: FastifyRequest): void {
       `Pages of other origins can send ${type} unasked; send the header X-Requested-With as well, which they cannot.`,
     )
   }
-  throw new Failure('MEDIA_TYPE_WRONG', 'Send the call as JSON, with the header Content-Type: application/json.')
+  const { wrongType = 'Send the call as JSON, with the header Content-Type: application/json.' } = routeOptions.config
+  throw new Failure('MEDIA_TYPE_WRONG', wrongType)
 }

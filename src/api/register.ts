@@ -17,7 +17,7 @@ export function addRoutes(scope: FastifyInstance, routes: readonly Route[], api:
 }
 
 function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
-  const { method, path: url, role, bodyLimit, takesMessage, leavesNoEntry } = route
+  const { method, path: url, role, bodyLimit, takesMessage, wrongType, leavesNoEntry } = route
   const success = successStatus(route)
   scope.route({
     method,
@@ -28,6 +28,7 @@ function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
       success,
       ...(bodyLimit?.setting === undefined ? {} : { limitSetting: bodyLimit.setting }),
       ...(takesMessage === undefined ? {} : { takesMessage }),
+      ...(wrongType === undefined ? {} : { wrongType }),
     },
     handler: async (request) => {
       const call = requireCall(request)

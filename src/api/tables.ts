@@ -20,7 +20,7 @@ import {
   time,
   whole,
 } from '../core/schema.ts'
-import { rowObject, TABLE_NAME_PATTERN } from '../core/tables/table.ts'
+import { quote, rowObject, TABLE_NAME_PATTERN } from '../core/tables/table.ts'
 import { checkSchema } from '../document/checks/check-field.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import { tableEtag } from '../endpoints/table-changes.ts'
@@ -54,19 +54,26 @@ export const RowsAdded = named(
 
 const row = record(text)
 const Rows = object(
-  { rows: described(list(row), 'Of a row that is there, columns that are not named keep their values.') },
-  { remove: described(list(text), 'Keys of rows to remove.') },
+  {},
+  {
+    rows: described(list(row), 'Of a row that is there, columns that are not named keep their values.'),
+    remove: described(list(text), 'Keys of rows to remove.'),
+  },
 )
 const RowChange = object(
   { kind: enumSchema(['added', 'removed', 'changed']), key: text },
   { from: described(row, 'The row before.'), to: described(row, 'The row afterwards.') },
 )
-export const TableDiff = named('TableDiff', {
-  added: whole,
-  removed: whole,
-  changed: whole,
-  rows: described(list(RowChange), 'The first 1,000 changes.'),
-})
+export const TableDiff = named(
+  'TableDiff',
+  { added: whole, removed: whole, changed: whole, rows: described(list(RowChange), 'The first 1,000 changes.') },
+  {
+    columns: described(
+      object({ added: list(text), removed: list(text) }),
+      'Names; absent where the columns are the same.',
+    ),
+  },
+)
 
 export const TableVersion = named(
   'TableVersion',
@@ -127,6 +134,7 @@ export const TablePage = named(
 )
 
 const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
+const WRONG_TYPE = `A table is sent with the header Content-Type: ${FORMATS.map(({ mediaType }) => mediaType).join(', ')}; save a workbook as "CSV UTF-8" first.`
 const TableContent = named('TableContent', { columns: list(text), rows: list(list(text)) })
 const content = {
   ...Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}])),
@@ -161,6 +169,7 @@ export const tableRoutes = [
     headers: { ...IfMatch, ...IfNoneMatch },
     body: { required: true, content },
     takesMessage: true,
+    wrongType: WRONG_TYPE,
     bodyLimit: { setting: 'TABLES_MAX_BYTES', bytes: ({ tablesMaxBytes }) => tablesMaxBytes },
     answers: { 200: stored, 201: stored },
     fails: refusesTable,
@@ -260,7 +269,7 @@ export const tableRoutes = [
       await unmapped.remove(name, codes)
       const what = codes === undefined ? 'all unmapped codes' : `unmapped codes: ${codes.join(', ')}`
       call.noteEffects({ target: name, note: what })
-      return { message: `The table '${name}' lists ${codes === undefined ? 'no code' : 'these codes no longer'}` }
+      return { message: `The table ${quote(name)} lists ${codes === undefined ? 'no code' : 'these codes no longer'}` }
     },
   }),
   route({
@@ -329,8 +338,9 @@ export const tableRoutes = [
     handle: async ({ params, query }, { tables }) => {
       const { name, version, table } = tables.get(params.name)
       const { code = '' } = query
+      if (code === '') throw new Failure('FILTER_INVALID', 'Give "code", as the key column has it.')
       const index = table.find(code)
-      if (index === -1) throw new Failure('CODE_UNKNOWN', `The table '${name}' has no code '${code}'.`)
+      if (index === -1) throw new Failure('CODE_UNKNOWN', `The table ${quote(name)} has no code ${quote(code)}.`)
       return { code, version, row: rowObject(table, index) }
     },
   }),
@@ -344,7 +354,9 @@ function readRows(call: Call): RowsChange {
   if (lints.length > 0) {
     throw new Failure('TABLE_INVALID', 'The rows have faults; nothing was stored.', { details: toFaults(lints) })
   }
-  return raw as unknown as Static<typeof Rows>
+  const { rows, remove } = raw as unknown as Static<typeof Rows>
+  if (rows ?? remove) return { rows: rows ?? [], remove }
+  throw new Failure('TABLE_INVALID', 'Give "rows" to add or change, "remove" with the keys of rows to remove, or both.')
 }
 
 const toTableCall = (call: Call): TableCall => ({
@@ -376,10 +388,8 @@ function formatOfBody({ request }: Call): TableFormat {
   const type = declared && `${declared.type}/${declared.subtype}`
   const format = FORMATS.find(({ mediaType }) => mediaType === type)
   if (format !== undefined) return format
-  throw new Failure('MEDIA_TYPE_WRONG', `A table is sent as ${MEDIA_TYPES.join(', ')}.`)
+  throw new Failure('MEDIA_TYPE_WRONG', WRONG_TYPE)
 }
-
-const MEDIA_TYPES = FORMATS.map(({ mediaType }) => mediaType)
 
 /** The first format that `Accept` names; JSON where it names none. */
 function formatOfAnswer({ request }: Call): TableFormat {

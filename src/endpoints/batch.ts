@@ -5,11 +5,10 @@ import { collectInto, isWarning, type Lint, toFaults } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import { type BatchOperation, checkBatch, checkOperation, MAX_OPERATIONS } from '../document/checks/batch-operation.ts'
 import { divideElements } from '../formats/json-elements.ts'
-import { MAX_DEPTH } from '../formats/json-read.ts'
+import { MAX_DEPTH, memberText } from '../formats/json-read.ts'
 import type { TableContent } from '../tables/active-tables.ts'
 import type { CompactTable } from '../tables/compact-table.ts'
 import { readTableValue, TABLE_FORMATS } from '../tables/table-formats.ts'
-import type { TableReading } from '../tables/table-reading.ts'
 import type { Checked, EndpointChange, Faults } from './endpoint-writer.ts'
 import * as failures from './management-failures.ts'
 import { parseDocument, unreadable } from './parse-document.ts'
@@ -23,6 +22,8 @@ type BatchChange<Operation = BatchOperation> = Readonly<{
   operation: Operation
   /** Names that occur twice in one object of its document. */
   repeated: readonly Lint[]
+  /** Of the table that it puts, in which numbers are as they were written. */
+  contentText?: string | undefined
 }>
 
 type Batch = Readonly<{
@@ -88,7 +89,9 @@ function readOperation(
     const inside = faults.filter((fault) => !outside.includes(fault))
     if (isOperation && lints.length === 0) {
       const repeated = inside.map((fault) => ({ ...fault, path: fault.path.slice(IN_DOCUMENT.length) }))
-      return { index, operation: raw, repeated }
+      const isText = raw.op !== 'putTable' || typeof raw.content === 'string'
+      const contentText = isText ? undefined : memberText(text, 'content')
+      return { index, operation: raw, repeated, contentText }
     }
     return { faults: lints.map(({ path, message }) => ({ operation: index, code: 'BATCH_INVALID', path, message })) }
   } catch (thrown) {
@@ -130,8 +133,9 @@ type BatchTable = Readonly<{ index: number; operation: TableOperation; read: Rea
 export async function readTables(operations: readonly BatchChange[], known: readonly failures.OperationFault[]) {
   const tables: BatchTable[] = []
   const faults = [...known]
-  for (const { index, operation } of operations.filter(isTableChange)) {
-    const read = await readContent(operation)
+  for (const { index, operation, contentText } of operations.filter(isTableChange)) {
+    // Undefined for a deletion.
+    const read = 'content' in operation ? await readTableValue(operation.content, contentText) : undefined
     if (read === undefined || read.ok) tables.push({ index, operation, read })
     else {
       for (const { path, message } of read.faults)
@@ -154,17 +158,6 @@ export async function toTableChanges(
   }
   return changes
 }
-
-/** The rows of a table that nothing is to store. */
-export const unkeptRows = async (table: CompactTable): Promise<TableContent> => ({
-  head: { columns: table.columns, rows: table.size, bytes: table.bytes },
-  content: '',
-  table,
-})
-
-/** Undefined for a deletion. */
-const readContent = async (operation: TableOperation): Promise<TableReading | undefined> =>
-  operation.op === 'deleteTable' ? undefined : readTableValue(operation.content)
 
 /** The change that an operation asks for. `current`: reads the stored document of an endpoint. */
 export function parseChange(

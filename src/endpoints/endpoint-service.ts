@@ -18,7 +18,6 @@ import {
   toOperationResult,
   toTableChanges,
   toTableResult,
-  unkeptRows,
 } from './batch.ts'
 import { createEndpointReads, type EndpointReads } from './endpoint-reads.ts'
 import {
@@ -34,7 +33,7 @@ import { mergePatch, parseDocument } from './parse-document.ts'
 import { Reconciler } from './reconciler.ts'
 import { createStoreQueue, retryOnConflict } from './store-queue.ts'
 import type { InactiveDocuments, StoredEndpointsOptions } from './stored-endpoints.ts'
-import type { CheckedTable, TableChange } from './table-changes.ts'
+import { type CheckedTable, type TableChange, unkeptRows } from './table-changes.ts'
 
 /** The document of a change, as it is active or was removed, with the warnings of its check. */
 export type Accepted = Readonly<{ document: StoredDocument; version: number; warnings: readonly Lint[] }>
@@ -56,6 +55,8 @@ export interface EndpointService extends EndpointReads {
     origin?: Origin,
     toAuditEntry?: ToAuditEntry,
   ): Promise<readonly CheckedTable[]>
+  /** Fails as `changeTables` would. */
+  checkTables(changes: readonly TableChange[]): Promise<void>
   /**
    * Activates the documents in the store. Documents that have faults are logged and left out; checks that take long follow
    * after it, and then leave further ones out.
@@ -185,6 +186,10 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
       const ifMatch = tables.find((one) => one.ifMatch !== undefined)?.ifMatch
       const set = { changes: [], tables, origin, collectFaults: () => FIRST_FAULT }
       return (await announced(await inOrder(ifMatch, () => writer.write(set, toAuditEntry)))).tables
+    },
+    checkTables: async (tables) => {
+      const set = { changes: [], tables, origin: {}, collectFaults: () => FIRST_FAULT }
+      await inOrder(undefined, () => writer.check(set))
     },
     create: (text, origin = {}, toAuditEntry) =>
       changeOne(origin, toAuditEntry, undefined, async () => ({

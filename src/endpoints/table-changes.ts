@@ -45,6 +45,13 @@ export function tableOf(reading: TableReading): ReadTable {
   throw new Failure('TABLE_INVALID', `The table has ${count}; nothing was stored.`, { details: [...reading.faults] })
 }
 
+/** The rows of a table that nothing is to store. */
+export const unkeptRows = async (table: CompactTable): Promise<TableContent> => ({
+  head: { columns: table.columns, rows: table.size, bytes: table.bytes },
+  content: '',
+  table,
+})
+
 /** Representations of one version differ, so each has a tag of its own; a change may name any of them. */
 export const tableEtag = (version: number, { fileEnding }: Pick<TableFormat, 'fileEnding'>): string =>
   `"${version}${fileEnding}"`
@@ -53,7 +60,7 @@ const isCurrent = (ifMatch: string, version: number): boolean =>
   Object.values(TABLE_FORMATS).some((format) => matchesEtag(ifMatch, tableEtag(version, format)))
 
 /** Whether there is what If-None-Match excludes: with `*`, any version. */
-export const isExcluded = (ifNoneMatch: string | undefined, current: ActiveTable | undefined): boolean =>
+const isExcluded = (ifNoneMatch: string | undefined, current: ActiveTable | undefined): boolean =>
   current !== undefined &&
   Object.values(TABLE_FORMATS).some((format) => isKnownEtag(ifNoneMatch, tableEtag(current.version, format)))
 

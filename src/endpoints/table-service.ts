@@ -17,7 +17,7 @@ import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
-import { isExcluded, type ReadTable, tableEtag, tableOf } from './table-changes.ts'
+import { type ReadTable, tableEtag, tableOf, unkeptRows } from './table-changes.ts'
 
 /** Who changes a table: the headers If-Match and If-None-Match of the call, who calls, and the entry of the audit log. */
 export type TableCall = Readonly<{
@@ -50,6 +50,8 @@ export type TableDiff = Readonly<{
   added: number
   removed: number
   changed: number
+  /** Names; absent where there are none. */
+  columns?: Readonly<{ added: readonly string[]; removed: readonly string[] }>
   /** The first ones, by the order of the newer rows; those that are gone last. */
   rows: readonly RowChange[]
 }>
@@ -78,7 +80,7 @@ const MAX_SHOWN_CHANGES = 1_000
 export type TableServiceOptions = Readonly<{
   store: TableStore
   tables: ActiveTables
-  endpointService: Pick<EndpointService, 'changeTables'>
+  endpointService: Pick<EndpointService, 'changeTables' | 'checkTables'>
   newId: () => string
   clock: Clock
   logger: Logger
@@ -153,11 +155,12 @@ export class TableService {
     return next < size ? { ...page, next } : page
   }
 
-  /** What `put` would change. Fails with TABLE_INVALID, PRECONDITION_FAILED. */
+  /** What `put` would change. Fails as `put` does. */
   async comparePut(name: string, reading: TableReading, ifNoneMatch: string | undefined): Promise<TableDiff> {
-    const current = this.#options.tables.current.get(name)
-    if (isExcluded(ifNoneMatch, current)) throw failures.tableExists(name)
-    return compareTables(current?.table, tableOf(reading).table)
+    const { table } = tableOf(reading)
+    const rows = await unkeptRows(table)
+    await this.#options.endpointService.checkTables([{ operation: 0, name, ifNoneMatch, rows }])
+    return compareTables(this.#options.tables.current.get(name)?.table, table)
   }
 
   /** What `changeRows` would change. Fails with TABLE_UNKNOWN, TABLE_INVALID. */
@@ -262,7 +265,10 @@ export async function compareTables(
     const due = pause()
     if (due !== undefined) await due
   }
-  return { ...counts, rows }
+  const isMissingIn = (table: Table) => (name: string) => !table.columns.includes(name)
+  const added = before === undefined ? [] : after.columns.filter(isMissingIn(before))
+  const removed = before?.columns.filter(isMissingIn(after)) ?? []
+  return { ...counts, ...(added.length + removed.length > 0 && { columns: { added, removed } }), rows }
 }
 
 /** Those of the newer rows, then those that are gone. */

@@ -157,14 +157,29 @@ export type DroppedMember = Readonly<{ steps: readonly (string | number)[]; valu
 /** In: well-formed JSON. Out: every dropped member, those of one name together. */
 export function findDroppedMembers(text: string): readonly DroppedMember[] {
   return repeatedNames(text).flatMap(({ steps, literals }) =>
-    literals.slice(0, -1).map((literal) => ({ steps, value: valueAfter(text, literal) })),
+    literals.slice(0, -1).map((literal) => ({ steps, value: JSON.parse(textAfter(text, literal)) })),
   )
 }
 
-/** The value of the member whose name starts at `literal`. */
-function valueAfter(text: string, literal: number): Json {
+/** The text of a member of the outermost object, or undefined. In: well-formed JSON. */
+export function memberText(text: string, wanted: string): string | undefined {
+  let depth = 0
+  let found: number | undefined
+  scanJson(text, {
+    open: () => void depth++,
+    close: () => void depth--,
+    name: (literal, at) => {
+      if (depth === 1 && JSON.parse(literal) === wanted) found = at
+    },
+    item: () => {},
+  })
+  return found === undefined ? undefined : textAfter(text, found)
+}
+
+/** Of the value of the member whose name starts at `literal`. */
+function textAfter(text: string, literal: number): string {
   const rest = text.slice(text.indexOf(':', closingQuote(text, literal)) + 1)
-  return JSON.parse(rest.slice(0, scanJson(rest)))
+  return rest.slice(0, scanJson(rest))
 }
 
 type RepeatedName = Readonly<{ steps: readonly (string | number)[]; name: string; literals: readonly number[] }>

@@ -1,10 +1,10 @@
 /** Tables as CSV (RFC 4180), as programs and people write it. */
 import { isUtf8 } from 'node:buffer'
 import { letOthersRun } from '../core/slice.ts'
-import { readRow, type Table, type TableFault } from '../core/tables/table.ts'
+import { findColumnFaults, readRow, type Table, type TableFault } from '../core/tables/table.ts'
 import { CsvRecords } from './csv-records.ts'
 import { TableBuilder } from './table-builder.ts'
-import { refuse, type TableReading } from './table-reading.ts'
+import { inOrder, refuse, type TableReading } from './table-reading.ts'
 
 /**
  * In: UTF-8. The first line has the names of the columns. Blank lines are skipped, and rows of empty values too, which
@@ -17,15 +17,20 @@ export async function readCsvTable(bytes: Uint8Array): Promise<TableReading> {
   const header = records.next()
   if (header === undefined) return refuse('', 'The CSV is empty; its first line must have the names of the columns.')
   if (header.fault !== undefined) return refuse(pathTo(header.line), header.fault)
-  const builder = new TableBuilder(header.cells, { pathTo, expectedBytes: bytes.length })
+  const columnsPath = pathTo(header.line)
+  if (header.cells.length === 1) return refuse(columnsPath, `${findColumnFaults(header.cells)[0]} ${OTHER_DELIMITER}`)
+  const builder = new TableBuilder(header.cells, { pathTo, columnsPath, expectedBytes: bytes.length })
   for (let record = records.next(); record !== undefined && !builder.isFull; record = records.next()) {
     if (record.fault !== undefined) builder.fault(pathTo(record.line), record.fault)
     else if (record.cells.some((cell) => cell !== '')) builder.add(record.cells, record.line)
     const pause = builder.pause()
     if (pause !== undefined) await pause
   }
-  return builder.finish()
+  return inOrder(await builder.finish())
 }
+
+const OTHER_DELIMITER =
+  'If they are divided by something else than commas, semicolons or tabs, name it in a line before the first one, such as "sep=|".'
 
 const pathTo = (line: number): string => `line ${line}`
 

@@ -8,7 +8,7 @@ import { divideElements } from '../formats/json-elements.ts'
 import { parseJson } from '../formats/json-read.ts'
 import { decodeText } from '../formats/text.ts'
 import { TableBuilder } from './table-builder.ts'
-import { refuse, refuseUnreadable, type TableReading } from './table-reading.ts'
+import { inOrder, refuse, refuseUnreadable, type TableReading } from './table-reading.ts'
 
 /** In: UTF-8. A row is a list of values or an object by the names of the columns; of a value that it lacks, the cell is empty. */
 export async function readJsonTable(bytes: Uint8Array): Promise<TableReading> {
@@ -35,7 +35,7 @@ export async function readJsonTable(bytes: Uint8Array): Promise<TableReading> {
       const pause = builder.pause()
       if (pause !== undefined) await pause
     }
-    return builder.finish()
+    return inOrder(await builder.finish())
   })
 }
 

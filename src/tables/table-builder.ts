@@ -9,6 +9,8 @@ import type { TableReading } from './table-reading.ts'
 type Options = Readonly<{
   /** Where row `place` is, for faults: `line 7`. */
   pathTo: (place: number) => string
+  /** Where the names of the columns are; by default, the table as a whole. */
+  columnsPath?: string
   /** Of the text that the rows are read from: the memory that is reserved. */
   expectedBytes: number
 }>
@@ -28,17 +30,23 @@ export class TableBuilder {
   /** Between slices of work, for readers too: `await builder.pause()`. */
   readonly pause = createPause()
 
-  constructor(columns: readonly string[], { pathTo, expectedBytes }: Options) {
+  constructor(columns: readonly string[], { pathTo, columnsPath = '', expectedBytes }: Options) {
     this.#columns = columns
     this.#pathTo = pathTo
     // A cell takes as many bytes as in most texts: its length is where the delimiter was. Unused pages take no memory.
     this.#cells = Buffer.alloc(Math.ceil(expectedBytes * 1.01) + 1_024)
-    for (const message of findColumnFaults(columns)) this.fault('', message)
+    for (const message of findColumnFaults(columns)) this.fault(columnsPath, message)
   }
 
-  /** A further row, from `place` of the text. Reports what is wrong with it. */
-  add(cells: readonly string[], place: number): void {
+  /** A further row, from `place` of the text. Reports what is wrong with it. `isKnown`: warnings of it were reported before. */
+  add(cells: readonly string[], place: number, isKnown = false): void {
     const problem = this.#write(cells)
+    const [key = ''] = cells
+    if (!isKnown && key !== key.trim())
+      this.warning(
+        this.#pathTo(place),
+        `The key ${quote(key)} begins or ends with white space, so only such codes find it.`,
+      )
     if (problem !== undefined) this.fault(this.#pathTo(place), problem)
     else this.#endRow(place)
   }
@@ -144,7 +152,7 @@ export async function changeRows(
   for (let row = 0; row < table.size; row += 1) {
     const key = table.cell(row, 0)
     const cells = changes.has(key) ? changes.get(key) : readRow(table, row)
-    if (cells !== undefined) builder.add(cells, places.get(key) ?? changes.size + row)
+    if (cells !== undefined) builder.add(cells, places.get(key) ?? changes.size + row, !changes.has(key))
     const pause = builder.pause()
     if (pause !== undefined) await pause
   }

@@ -28,11 +28,11 @@ export const TABLE_FORMATS = {
   },
 } as const satisfies Readonly<Record<string, TableFormat>>
 
-/** A table that stands in JSON: as CSV in a text, else as its JSON or a FHIR ConceptMap. */
-export async function readTableValue(value: Json): Promise<TableReading> {
+/** A table that stands in JSON: as CSV in a text, else as its JSON or a FHIR ConceptMap. `text`: of the value, with numbers as they are written. */
+export async function readTableValue(value: Json, text?: string): Promise<TableReading> {
   if (typeof value === 'string') return readCsvTable(Buffer.from(value))
   const isMap = isObject(value) && value.resourceType === 'ConceptMap'
-  return TABLE_FORMATS[isMap ? 'conceptMap' : 'json'].read(Buffer.from(JSON.stringify(value)))
+  return TABLE_FORMATS[isMap ? 'conceptMap' : 'json'].read(Buffer.from(text ?? JSON.stringify(value)))
 }
 
 const PART_CHARACTERS = 65_536

@@ -1,5 +1,5 @@
 /** What the readers of tables give. */
-import type { TableFault } from '../core/tables/table.ts'
+import { TABLE_LIMITS, type TableFault } from '../core/tables/table.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import type { CompactTable } from './compact-table.ts'
 
@@ -9,6 +9,14 @@ export type TableReading =
   | Readonly<{ ok: false; faults: readonly TableFault[] }>
 
 export const refuse = (path: string, message: string): TableReading => ({ ok: false, faults: [{ path, message }] })
+
+/** Its faults by their places; the last one, that there are more, stays. */
+export const inOrder = (reading: TableReading): TableReading => {
+  if (reading.ok) return reading
+  const shown = reading.faults.slice(0, TABLE_LIMITS.faults)
+  const sorted = shown.sort((one, other) => one.path.localeCompare(other.path, 'en', { numeric: true }))
+  return { ok: false, faults: [...sorted, ...reading.faults.slice(TABLE_LIMITS.faults)] }
+}
 
 /** A text that is not JSON, or not UTF-8, has this fault alone. */
 export async function refuseUnreadable(read: () => Promise<TableReading>): Promise<TableReading> {

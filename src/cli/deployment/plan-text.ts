@@ -48,8 +48,12 @@ function reportOperation(operation: PlannedOperation): readonly string[] {
 
 const MAX_ROWS = 5
 
-function reportRows({ added, changed, removed, rows }: PlannedTable): readonly string[] {
+function reportRows({ added, changed, removed, rows, columns }: PlannedTable): readonly string[] {
+  const names = (verb: 'added' | 'removed') =>
+    (columns?.[verb] ?? []).map((name) => `    ${CHANGE_MARKS[verb]} column ${JSON.stringify(name)}`)
   return [
+    ...names('removed'),
+    ...names('added'),
     `    rows: ${added} added, ${changed} changed, ${removed} removed`,
     ...rows.slice(0, MAX_ROWS).map(({ kind, from, to }) => {
       const values = [from, to].flatMap((row) => (row === undefined ? [] : shown(Object.values(row)))).join(' -> ')

@@ -61,8 +61,9 @@ export async function changesToTable(stored: CompactTable, { table, format }: Pr
   return isSame ? undefined : diff
 }
 
-/** As an operation of a batch has it. */
-export function batchContent({ content, format }: ProjectTable): Json {
+/** As an operation of a batch has it. Rows of JSON are sent as CSV, in which numbers stay as they are written. */
+export function batchContent({ content, format, table }: ProjectTable): Json {
+  if (format === TABLE_FORMATS.json) return [...TABLE_FORMATS.csv.write(table)].join('')
   const text = content.toString().replace(/^\ufeff/, '')
   return format === TABLE_FORMATS.csv ? text : JSON.parse(text)
 }

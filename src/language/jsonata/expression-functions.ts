@@ -64,7 +64,7 @@ export const OWN_BUILT_INS = [
     signature: '<s(snbl)s?x?:x>',
     async implementation(this: Focus, table?: string, code?: unknown, column?: string, missing?: unknown) {
       if (table === undefined) throw new LimitReached('The first argument of $table, the name of a table, is nothing')
-      if (code === undefined || code === null) return undefined
+      if (code === undefined || code === null || code === '') return undefined
       const translate = (this.environment as Environment).lookup(TABLES) as Translate | undefined
       if (translate === undefined) throw new LimitReached('There are no tables here')
       const mustFind = missing === undefined || missing === 'fail'

@@ -94,7 +94,7 @@ export const FUNCTIONS = {
     gives: describeTableResult,
     check: checkTableParameters,
     compile: compileTable,
-    remedy: 'Add the code to the table',
+    remedy: 'Read the field of it that has the code, a text, number or boolean',
     needsParameters: true,
   },
   appendArray: {

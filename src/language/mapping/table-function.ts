@@ -60,7 +60,7 @@ const TEXT = { type: 'string' } as const
 
 /**
  * A code that the table has not, or has no text for, is missed at `path`, and nothing is written, unless `missing` says what.
- * A number or boolean is looked for as its text; no value stays none.
+ * A number or boolean is looked for as its text; no value stays none, and an empty text, which is no key, is none.
  */
 export function compileTable(
   { table: name, column, missing = MISSING.fail }: JsonObject,
@@ -69,6 +69,7 @@ export function compileTable(
 ): Convert {
   const use = { table: name as string, column: column as string | undefined, path }
   return (value, context) => {
+    if (value === '') return null
     if (value === undefined || value === null || typeof value === 'object') return undefined
     const found = translate(tables.reader(context), use, String(value), false)
     if (found !== undefined) return found

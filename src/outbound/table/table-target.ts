@@ -5,7 +5,7 @@
 import { isObject, type JsonObject } from '../../core/json.ts'
 import { type OutboundAnswer, overBudget } from '../../core/ports/http-client-port.ts'
 import type { Sending } from '../../core/run.ts'
-import { rowObject, TABLE_NAME_PATTERN } from '../../core/tables/table.ts'
+import { quote, rowObject, TABLE_NAME_PATTERN } from '../../core/tables/table.ts'
 import { translate } from '../../core/tables/table-reads.ts'
 import type { TableSet } from '../../core/tables/table-set.ts'
 import { type CallSpan, noteSent } from '../../core/tracing/trace.ts'
@@ -66,7 +66,7 @@ function findRow(url: string, { tables = NO_TABLES, trace }: Sending, { id }: Ca
   const use = { table: name, column: active?.table.columns[0], path: `requests.lookup[${id}].config.url` }
   const isFound = code !== '' && translate({ tables, trace }, use, code, false) !== undefined
   if (active === undefined || !isFound) {
-    return toAnswer(404, { error: `The table '${name}' has no code '${code}'.`, code: 'CODE_UNKNOWN' })
+    return toAnswer(404, { error: `The table ${quote(name)} has no code ${quote(code)}.`, code: 'CODE_UNKNOWN' })
   }
   const { version, table } = active
   return toAnswer(200, { code, version, row: rowObject(table, table.find(code)) })

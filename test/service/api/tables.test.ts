@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test'
 import { fhirRoutes } from '../../../src/api/fhir.ts'
 import { listFailures } from '../../../src/api/openapi.ts'
 import { tableRoutes } from '../../../src/api/tables.ts'
-import type { JsonObject } from '../../../src/core/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json, type Service, startService } from '../../support/service.ts'
 
 let service: Service
@@ -64,6 +64,17 @@ test('a table is stored whole, read in each format, replaced, restored and delet
     row: { code: 'g', ucum: 'g' },
   })
   assert.equal((await call('/tables/unit/$translate?code=x')).json<{ code: string }>().code, 'CODE_UNKNOWN')
+  assert.equal((await call('/tables/unit/$translate')).json<{ code: string }>().code, 'FILTER_INVALID')
+  const unknown = (await call('/tables/unit/$translate?code=x')).json<{ error: string }>()
+  assert.equal(unknown.error, 'The table "unit" has no code "x".')
+  for (const type of ['application/vnd.ms-excel', 'text/html']) {
+    const { status, text } = await call('/tables/unit', csv('code,ucum\n', { 'content-type': type }))
+    assert.match(text, /text\/csv.*CSV UTF-8/, type)
+    assert.equal(status, 415)
+  }
+  const spaced = await call('/tables/spaced', csv('code,ucum\n\u00a0mg,mg\n'))
+  assert.equal(spaced.status, 201)
+  assert.match(decodeURIComponent(spaced.headers.get('x-crosswalk-warnings') ?? ''), /white space/)
   const faulty = await call('/tables/unit', csv('code,ucum\nmg,mg,x\nmg,mg\nmg,g\n'))
   assert.deepEqual(
     faulty.json<{ details: { path: string }[] }>().details.map(({ path }) => path),
@@ -90,18 +101,25 @@ test('messages translate codes, and a table in use stays', async () => {
     },
   ])
   const { _id } = await service.register(document({ table: 'sex' }))
-  const send = async (sex: string) => {
+  const send = async (sex: Json) => {
     const { status, text } = await service.fetch('/sexes', json('POST', { sex }))
     return [status, JSON.parse(text).gender ?? JSON.parse(text).code]
   }
   assert.deepEqual(await send('F'), [200, 'female'])
   assert.deepEqual(await send('Q'), [422, 'CODE_UNMAPPED'])
+  assert.deepEqual(await send(''), [200, undefined])
+  const coded = await service.fetch('/sexes', json('POST', { sex: { code: 'M' } }))
+  assert.match(coded.text, /table cannot convert the object.*Read the field of it that has the code/)
   assert.deepEqual(await send('X'), [422, 'CODE_UNMAPPED'])
   await service.fetch(`/endpoints/${_id}`, json('PUT', document({ table: 'sex', column: 'hl7', missing: 'keep' })))
   assert.deepEqual(await send('Q'), [200, 'Q'])
   assert.deepEqual(await send('X'), [200, 'U'])
   assert.equal((await call('/tables/sex', { method: 'DELETE' })).json<{ code: string }>().code, 'TABLE_IN_USE')
   assert.equal((await call('/tables/sex', csv('code,fhir\nM,male\n'))).json<{ code: string }>().code, 'TABLE_IN_USE')
+  const dry = await call('/tables/sex?dryRun=true', csv('code,fhir\nM,male\n'))
+  assert.equal(dry.json<{ code: string }>().code, 'TABLE_IN_USE')
+  const renamed = (await call('/tables/sex?dryRun=true', csv('code,hl7,v3\nM,M,M\n'))).json<{ columns: object }>()
+  assert.deepEqual(renamed.columns, { added: ['v3'], removed: ['fhir'] })
   await call('/tables/sex', csv('code,hl7\nQ,other\n'))
   assert.deepEqual(await send('Q'), [200, 'other'])
 })
@@ -164,6 +182,9 @@ test('rows are added, changed in part and removed, after a dry run that says wha
     (await call('/tables/marital', { headers: { accept: 'text/csv' } })).text,
     'code,fhir,hl7\r\nS,S,A\r\nD,D,\r\n',
   )
+  const some = async (body: JsonObject) => (await call('/tables/marital/rows?dryRun=true', json('POST', body))).text
+  assert.match(await some({ remove: ['D'] }), /"removed":1/)
+  assert.match(await some({}), /Give \\"rows\\" to add.*TABLE_INVALID/)
   const faulty = { rows: [{ code: 'W', fihr: 'W' }, { code: 'W' }] }
   assert.deepEqual((await call('/tables/marital/rows', json('POST', faulty))).json<{ details: object[] }>().details, [
     { path: 'rows[0].fihr', message: 'The table has no column "fihr".' },
@@ -223,6 +244,13 @@ test('a batch changes tables and endpoints together, or nothing', async () => {
   const { json: answer } = await service.fetch('/units', json('POST', { unit: 'milligram' }))
   assert.deepEqual(answer(), { unit: 'mg' })
   const content = { columns: ['code', 'ucum'], rows: [['gram', 'g']] }
+  const written = `{"op":"putTable","table":"numbers","content":{"columns":["code","loinc"],"rows":[[12345678901234567890,1.10],["b",1e2]]}}`
+  const init = { ...json('POST', {}), body: `{"operations":[${written}]}` }
+  assert.equal((await call('/endpoints/batch', init)).status, 200)
+  assert.deepEqual((await call('/tables/numbers')).json<{ rows: string[][] }>().rows, [
+    ['12345678901234567890', '1.10'],
+    ['b', '1e2'],
+  ])
   const stale = await batch([{ op: 'putTable', table: 'units', content, ifMatch: '"7.csv"' }])
   assert.equal(stale.status, 412)
   const remove = { op: 'deleteTable', table: 'units' }

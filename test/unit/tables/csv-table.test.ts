@@ -68,17 +68,24 @@ describe('clear faults', () => {
   ])[] = [
     ['an empty file', '', ['', /empty.*names of the columns/]],
     ['blank lines alone', '\n\r\n\n', ['', /empty/]],
-    ['one column', 'code\nF\n', ['', /at least two columns/]],
-    ['a delimiter that is not recognised', 'code|fhir\nF|female\n', ['', /at least two columns/]],
-    ['a column without a name', 'code,\nF,female\n', ['', /Column 2 has no name/]],
-    ['two columns of one name', 'code,fhir,fhir\nF,1,2\n', ['', /Column 3 has the name of column 2, "fhir"/]],
-    ['a name with a space behind', 'code,fhir \nF,1\n', ['', /"fhir ", begins or ends with white space/]],
-    ['a name with a line break', 'code,"fh\nir"\nF,1\n', ['', /line break/]],
-    ['a name of a prototype', 'code,__proto__\nF,1\n', ['', /not allowed/]],
+    ['one column', 'code\nF\n', ['line 1', /at least two columns/]],
+    ['a delimiter that is not recognised', '\ncode|fhir\nF|female\n', ['line 2', /at least two columns.*"sep=\|"/]],
+    [
+      'a repeated key before other faults',
+      'code,\nF,1\nF,2\nM\n',
+      ['line 1', /no name/],
+      ['line 3', /"F".*line 2/],
+      ['line 4', /1 value/],
+    ],
+    ['a column without a name', 'code,\nF,female\n', ['line 1', /Column 2 has no name/]],
+    ['two columns of one name', 'code,fhir,fhir\nF,1,2\n', ['line 1', /Column 3 has the name of column 2, "fhir"/]],
+    ['a name with a space behind', 'code,fhir \nF,1\n', ['line 1', /"fhir ", begins or ends with white space/]],
+    ['a name with a line break', 'code,"fh\nir"\nF,1\n', ['line 1', /line break/]],
+    ['a name of a prototype', 'code,__proto__\nF,1\n', ['line 1', /not allowed/]],
     [
       'too many columns',
       `${Array.from({ length: 101 }, (_, at) => `c${at}`)}\n`,
-      ['', /101 columns; the maximum is 100/],
+      ['line 1', /101 columns; the maximum is 100/],
     ],
     ['too few values', 'code,fhir\nF,female\nM\n', ['line 3', /1 value, but the table has 2 columns/]],
     ['too many values', 'code,fhir\nF,female,\n', ['line 2', /3 values/]],
@@ -124,6 +131,11 @@ describe('clear faults', () => {
     assert.equal(faults.length, TABLE_LIMITS.faults + 1)
     assert.match(faults.at(-1)?.message ?? '', /first 100/)
   })
+})
+
+test('keys with white space around them give warnings', async () => {
+  const reading = await read('code,fhir\n1,a\n"1 ",b\n\u00a01,c\n1 1, d\n')
+  assert.deepEqual(reading.ok && reading.warnings.map(({ path }) => path), ['line 3', 'line 4'])
 })
 
 test('a file of many blocks has the lines and values of its rows', async () => {

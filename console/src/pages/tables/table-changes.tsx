@@ -4,7 +4,7 @@ import type { TableDiff } from '../../api/table-calls.ts'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 
 export function TableChanges({ diff }: Readonly<{ diff: TableDiff }>) {
-  const { added, changed, removed, rows } = diff
+  const { added, changed, removed, rows, columns = { added: [], removed: [] } } = diff
   const counts = (['added', 'changed', 'removed'] as const).filter((kind) => diff[kind] > 0)
   if (counts.length === 0) return <p role="status">The rows are the same.</p>
   const shown =
@@ -12,6 +12,9 @@ export function TableChanges({ diff }: Readonly<{ diff: TableDiff }>) {
   return (
     <>
       <p role="status">
+        {(['added', 'removed'] as const).map((verb) =>
+          columns[verb].length === 0 ? '' : `Columns ${verb}: ${columns[verb].join(', ')}. `,
+        )}
         {counts.map((kind) => `${countRows(diff[kind])} ${kind}`).join(', ')}.{shown}
       </p>
       <ChangeList changes={rows.flatMap(toChanges)} />

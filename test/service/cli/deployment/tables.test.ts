@@ -80,8 +80,18 @@ test('apply stores tables with the endpoints that read them, all or none, and un
   assert.match(refused.stderr, /a\.json:\d+:\d+: error: .*has no column "hl7"/)
   assert.deepEqual(await versions(), before)
   rig.write('tables/applied.csv', 'code,hl7\nF,F\n')
+  assert.match((await rig.run('diff', {})).stdout, /^~ table .*\n {4}- column "fhir"\n {4}\+ column "hl7"\n {4}rows: /)
   assert.equal((await rig.run('apply', { yes: true })).code, 0)
   assert.equal((await service.fetch('/a', json('POST', { sex: 'F' }))).text, '{"gender":"F"}')
+})
+
+test('numbers of a JSON file are stored as they are written', async (context) => {
+  const rig = rigOf(context, { a: document('A', 'numbers') }, {})
+  const path = join(rig.folder, 'tables/numbers.json')
+  writeFileSync(path, '{"columns":["code","loinc"],"rows":[[12345678901234567890,1.10],["b; \\"",1e2]]}')
+  const applied = await rig.run('apply', { yes: true })
+  assert.equal(applied.code, 0, applied.stderr)
+  assert.match((await rig.run('diff', {})).stdout, /^0 to create, 0 to replace/)
 })
 
 test('a plan file holds for these rows alone', async (context) => {

@@ -541,8 +541,8 @@ describe('a test', () => {
       { given: { message }, expect: { failure: { code: 'TABLE_MISSING' } } },
     ]
     const report = await reportOf(reads, { tests: [{ name: 'a', steps }] }, { coverage: true })
-    const mismatches = report.tests[0]?.mismatches.map(({ path, message }) => [path, message.slice(0, 36)])
-    assert.deepEqual(mismatches, [['/steps/4/given/tables/unit', 'The table needs at least two columns']])
+    const mismatches = report.tests[0]?.mismatches.map(({ path, message }) => [path, message.slice(0, 44)])
+    assert.deepEqual(mismatches, [['/steps/4/given/tables/unit', 'line 1: The table needs at least two columns']])
     assert.deepEqual(report.coverage?.tables, [
       { table: 'sex', rows: 2, used: 1 },
       { table: 'unit', rows: 2, used: 1 },

@@ -38,6 +38,8 @@ describe('$table', () => {
     ['$table("sex", true)', 'yes'],
     ['$table("sex", null)', undefined],
     ['$table("sex", nothing)', undefined],
+    ['$table("sex", "")', undefined],
+    ['$table("sex", "", (), "keep")', undefined],
     ['"sex" ~> $table("M")', 'male'],
     ['["M", "1"].$table("sex", $)', ['male', 'one']],
     ['$map(["M"], function($code) { $table("sex", $code) })', 'male'],
