@@ -1,5 +1,8 @@
 /** Tables over the management API, and the messages that read them. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
 import { json, type Service, startService } from '../../support/service.ts'
@@ -216,4 +219,46 @@ test('a batch changes tables and endpoints together, or nothing', async () => {
   assert.equal(removed?.ifMatch, made.results[0]?.etag)
   assert.equal((await batch([remove, { op: 'delete', id: made.results[0]?.id ?? '' }])).status, 200)
   assert.equal((await call('/tables/units')).status, 404)
+})
+
+test('a message whose endpoint and table change together before its body arrives has both as they were', async () => {
+  const column = (name: string) => ({
+    name: 'Pairs',
+    endpoint: { pattern: '/pairs' },
+    transformation: { input: 'JSON', output: 'JSON' },
+    inputMapping: {
+      'requestBody.code': {
+        key: 'read',
+        transform: { function: 'table', parameters: { table: 'pairs', column: name } },
+      },
+    },
+  })
+  const batch = async (...operations: JsonObject[]) => {
+    const made = await call('/endpoints/batch', json('POST', { operations }))
+    assert.equal(made.status, 200, made.text)
+    return made.json<{ results: { id: string }[] }>().results[0]?.id as string
+  }
+  const put = (name: string) => ({ op: 'putTable', table: 'pairs', content: `code,${name}\r\nA,${name}\r\n` })
+  const begin = async () => {
+    const message = request(`${service.url}/pairs`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', expect: '100-continue' },
+    })
+    const answer = once(message, 'response')
+    message.flushHeaders()
+    await once(message, 'continue')
+    return async () => {
+      message.end('{"code":"A"}')
+      const [response] = await answer
+      return [response.statusCode, JSON.parse(await readText(response))]
+    }
+  }
+  const id = await batch({ op: 'create', document: column('x') }, put('x'))
+  const before = await begin()
+  await batch({ op: 'replace', id, document: column('y') }, put('y'))
+  assert.deepEqual(await before(), [200, { read: 'x' }])
+  const last = await begin()
+  assert.deepEqual(await (await begin())(), [200, { read: 'y' }])
+  await batch({ op: 'delete', id }, { op: 'deleteTable', table: 'pairs' })
+  assert.deepEqual(await last(), [200, { read: 'y' }])
 })
