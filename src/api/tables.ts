@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Static } from 'typebox'
 import { Failure } from '../core/failure.ts'
-import { collectInto, type Lint, toFaults } from '../core/lint.ts'
+import { collectInto, type Lint, shown, toFaults } from '../core/lint.ts'
 import {
   anything,
   described,
@@ -106,6 +106,7 @@ const MAX_JUDGED = 500
 
 const DEFAULT_UNMAPPED = 100
 const MAX_UNMAPPED = 1_000
+const MAX_NOTED = 10
 const SomeCodes = object({}, { codes: list(text) })
 
 const Translation = named('Translation', {
@@ -168,8 +169,9 @@ export const tableRoutes = [
       const name = checkName(call.params.name)
       const bytes = call.request.body as Uint8Array | undefined
       const reading = await formatOfBody(call).read(bytes ?? new Uint8Array())
-      if (call.query.dryRun) return tables.comparePut(name, reading)
-      const made = await tables.put(name, reading, toTableCall(call))
+      if (call.query.dryRun) return noteDryRun(call, name, tables.comparePut(name, reading))
+      const toAuditEntry = call.changeEntryOf(() => (tables.current.has(name) ? 200 : 201))
+      const made = await tables.put(name, reading, { ...toTableCall(call), toAuditEntry })
       if (made.isNew) call.reply.header('location', `/tables/${name}`)
       return sendJson(call.reply, made.isNew ? 201 : 200, changed(call, made))
     },
@@ -226,7 +228,7 @@ export const tableRoutes = [
     handle: async (call, { tables, unmapped }) => {
       const { name } = call.params
       const change = readRows(call)
-      if (call.query.dryRun) return tables.compareRows(name, change)
+      if (call.query.dryRun) return noteDryRun(call, name, tables.compareRows(name, change))
       const [key = ''] = tables.get(name).table.columns
       const codes = change.rows.flatMap((row) => row[key] ?? [])
       // Before the change: a call that fails has changed nothing.
@@ -257,7 +259,7 @@ export const tableRoutes = [
       const { name } = tables.get(call.params.name)
       const { codes } = (call.body ?? {}) as Readonly<{ codes?: readonly string[] }>
       await unmapped.remove(name, codes)
-      const what = codes === undefined ? 'all unmapped codes' : `unmapped codes: ${codes.join(', ')}`
+      const what = codes === undefined ? 'all unmapped codes' : `unmapped codes: ${listSome(codes)}`
       call.noteEffects({ target: name, note: what })
       return { message: `The table '${name}' lists ${codes === undefined ? 'no code' : 'these codes no longer'}` }
     },
@@ -334,6 +336,17 @@ export const tableRoutes = [
     },
   }),
 ]
+
+/** For the audit log, whose entry of a dry run would look like one of a change. */
+function noteDryRun<T>(call: Call, target: string, diff: T): T {
+  call.noteEffects({ target, note: 'dry run' })
+  return diff
+}
+
+function listSome(codes: readonly string[]): string {
+  const some = codes.slice(0, MAX_NOTED).map(shown).join(', ')
+  return codes.length > MAX_NOTED ? `${some} and ${codes.length - MAX_NOTED} more` : some
+}
 
 /** Fails with TABLE_INVALID. */
 function readRows(call: Call): RowsChange {
