@@ -241,11 +241,14 @@ export const tableRoutes = [
     path: '/tables/:name/unmapped',
     role: 'viewer',
     summary: 'The codes that messages missed in a table.',
-    query: { limit: pageLimit(MAX_UNMAPPED, DEFAULT_UNMAPPED, 'Codes in the answer') },
+    query: {
+      from: extend(described(whole, 'Index of the first code in the answer, by default 0.'), { minimum: 0 }),
+      limit: pageLimit(MAX_UNMAPPED, DEFAULT_UNMAPPED, 'Codes in the answer'),
+    },
     answers: { 200: answer('The codes of all instances.', UnmappedCodes) },
     fails: findsNoTable,
     handle: async ({ params, query }, { tables, unmapped }) =>
-      unmapped.list(tables.get(params.name).name, query.limit ?? DEFAULT_UNMAPPED),
+      unmapped.list(tables.get(params.name).name, query.limit ?? DEFAULT_UNMAPPED, query.from),
   }),
   route({
     method: 'DELETE',
