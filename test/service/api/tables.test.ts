@@ -151,10 +151,11 @@ test('rows are added, changed in part and removed, after a dry run that says wha
     (await call('/tables/marital', { headers: { accept: 'text/csv' } })).text,
     'code,fhir,hl7\r\nS,S,A\r\nD,D,\r\n',
   )
-  const faulty = { rows: [{ code: 'W', fihr: 'W' }, { code: 'W' }] }
+  const faulty = { rows: [{ code: 'W', fihr: 'W' }, { code: 'W' }], remove: ['D', 'W'] }
   assert.deepEqual((await call('/tables/marital/rows', json('POST', faulty))).json<{ details: object[] }>().details, [
     { path: 'rows[0].fihr', message: 'The table has no column "fihr".' },
     { path: 'rows[1]', message: 'The key "W" is that of an earlier row; remove one.' },
+    { path: 'remove[1]', message: 'The key "W" is also that of a row; remove one of both.' },
   ])
   const upload = csv('code,fhir,hl7\nS,S,A\n')
   const removed = { added: 0, removed: 1, changed: 0 }
