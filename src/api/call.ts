@@ -118,8 +118,13 @@ export class Call<Param extends string = string, Query = unknown, Body = unknown
    * status than that of success.
    */
   get toChangeEntry(): ToAuditEntry {
-    const status = this.request.routeOptions.config.success ?? 200
+    return this.changeEntryOf(() => this.request.routeOptions.config.success ?? 200)
+  }
+
+  /** The same where the status of success is known when the change is made. */
+  changeEntryOf(readStatus: () => number): ToAuditEntry {
     return (effect) => {
+      const status = readStatus()
       this.storedStatus = status
       return this.#toAuditEntry(this.note(effect, status))
     }

@@ -198,8 +198,12 @@ function formatSentence(name: string, schema: Schema, value: Json | undefined, s
   return `${name} cannot be ${shown}; it is ${expectation(schema)}.`
 }
 
-function expectation({ expects, type, minimum, maximum }: Schema): string {
+function expectation({ expects, type, minimum, maximum, items }: Schema): string {
   if (expects !== undefined) return expects
   if (type === 'boolean') return 'true or false'
-  return `a ${type === 'integer' ? 'whole number' : 'number'} from ${minimum} to ${maximum}`
+  if (type === 'array') return items?.type === 'string' ? 'a list of texts' : 'a list'
+  if (type !== 'integer' && type !== 'number') return 'a text'
+  const number = type === 'integer' ? 'a whole number' : 'a number'
+  if (minimum === undefined) return maximum === undefined ? number : `${number} of at most ${maximum}`
+  return maximum === undefined ? `${number} of at least ${minimum}` : `${number} from ${minimum} to ${maximum}`
 }

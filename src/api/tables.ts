@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Static } from 'typebox'
 import { Failure } from '../core/failure.ts'
-import { collectInto, type Lint, toFaults } from '../core/lint.ts'
+import { collectInto, type Lint, shown, toFaults } from '../core/lint.ts'
 import {
   anything,
   described,
@@ -113,6 +113,7 @@ const MAX_JUDGED = 500
 
 const DEFAULT_UNMAPPED = 100
 const MAX_UNMAPPED = 1_000
+const MAX_NOTED = 10
 const SomeCodes = object({}, { codes: list(text) })
 
 const Translation = named('Translation', {
@@ -178,8 +179,9 @@ export const tableRoutes = [
       const bytes = call.request.body as Uint8Array | undefined
       const reading = await formatOfBody(call).read(bytes ?? new Uint8Array())
       const { ifNoneMatch } = call
-      if (call.query.dryRun) return tables.comparePut(name, reading, ifNoneMatch)
-      const made = await tables.put(name, reading, { ...toTableCall(call), ifNoneMatch })
+      if (call.query.dryRun) return noteDryRun(call, name, tables.comparePut(name, reading, ifNoneMatch))
+      const toAuditEntry = call.changeEntryOf(() => (tables.current.has(name) ? 200 : 201))
+      const made = await tables.put(name, reading, { ...toTableCall(call), toAuditEntry, ifNoneMatch })
       if (made.isNew) call.reply.header('location', `/tables/${name}`)
       return sendJson(call.reply, made.isNew ? 201 : 200, changed(call, made))
     },
@@ -236,7 +238,7 @@ export const tableRoutes = [
     handle: async (call, { tables, unmapped }) => {
       const { name } = call.params
       const change = readRows(call)
-      if (call.query.dryRun) return tables.compareRows(name, change)
+      if (call.query.dryRun) return noteDryRun(call, name, tables.compareRows(name, change))
       const [key = ''] = tables.get(name).table.columns
       const codes = change.rows.flatMap((row) => row[key] ?? [])
       // Before the change: a call that fails has changed nothing.
@@ -249,11 +251,14 @@ export const tableRoutes = [
     path: '/tables/:name/unmapped',
     role: 'viewer',
     summary: 'The codes that messages missed in a table.',
-    query: { limit: pageLimit(MAX_UNMAPPED, DEFAULT_UNMAPPED, 'Codes in the answer') },
+    query: {
+      from: extend(described(whole, 'Index of the first code in the answer, by default 0.'), { minimum: 0 }),
+      limit: pageLimit(MAX_UNMAPPED, DEFAULT_UNMAPPED, 'Codes in the answer'),
+    },
     answers: { 200: answer('The codes of all instances.', UnmappedCodes) },
     fails: findsNoTable,
     handle: async ({ params, query }, { tables, unmapped }) =>
-      unmapped.list(tables.get(params.name).name, query.limit ?? DEFAULT_UNMAPPED),
+      unmapped.list(tables.get(params.name).name, query.limit ?? DEFAULT_UNMAPPED, query.from),
   }),
   route({
     method: 'DELETE',
@@ -267,7 +272,7 @@ export const tableRoutes = [
       const { name } = tables.get(call.params.name)
       const { codes } = (call.body ?? {}) as Readonly<{ codes?: readonly string[] }>
       await unmapped.remove(name, codes)
-      const what = codes === undefined ? 'all unmapped codes' : `unmapped codes: ${codes.join(', ')}`
+      const what = codes === undefined ? 'all unmapped codes' : `unmapped codes: ${listSome(codes)}`
       call.noteEffects({ target: name, note: what })
       return { message: `The table ${quote(name)} lists ${codes === undefined ? 'no code' : 'these codes no longer'}` }
     },
@@ -345,6 +350,17 @@ export const tableRoutes = [
     },
   }),
 ]
+
+/** For the audit log, whose entry of a dry run would look like one of a change. */
+function noteDryRun<T>(call: Call, target: string, diff: T): T {
+  call.noteEffects({ target, note: 'dry run' })
+  return diff
+}
+
+function listSome(codes: readonly string[]): string {
+  const some = codes.slice(0, MAX_NOTED).map(shown).join(', ')
+  return codes.length > MAX_NOTED ? `${some} and ${codes.length - MAX_NOTED} more` : some
+}
 
 /** Fails with TABLE_INVALID. */
 function readRows(call: Call): RowsChange {

@@ -128,7 +128,10 @@ async function openParts(context: Context) {
   const { observe, traceContext, recorder } = observers
   const tables = new ActiveTables({ store: store.tables, logger })
   const intake = new Intake({ ...settings, tables, workerSlot, clock, newId, logger, observe, traceContext })
-  registry.watch(() => intake.keep(registry.get))
+  registry.watch(({ removed }) => {
+    for (const one of removed) one.lastTables ??= tables.current
+    intake.keep(registry.get)
+  })
   const incompleteBodies = new IncompleteBodies({
     limitBytes: settings.parserLimitBytes,
     roomBytes: portion(settings.maxIncompleteBodiesBytes, workerSlot),

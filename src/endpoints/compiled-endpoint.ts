@@ -3,7 +3,7 @@ import type { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
 import { collectInto, documentPath, type Lint, type LintSink, preventsActivation } from '../core/lint.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
-import type { TableUse } from '../core/tables/table-set.ts'
+import type { TableSet, TableUse } from '../core/tables/table-set.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
 import { type DocumentBounds, lintBounds } from '../document/checks/document-bounds.ts'
 import { lintEndpoint } from '../document/checks/lint-endpoint.ts'
@@ -48,7 +48,10 @@ export type CompiledEndpoint = WrappedPipeline &
     toleratedFaults?: readonly Lint[]
     /** Absent where messages are not sampled. */
     sampling?: Sampling
-  }>
+  }> & {
+    /** What its messages read once it, or what the store has of it, is out of force: no later tables. Else undefined. */
+    lastTables?: TableSet | undefined
+  }
 
 /** The fields of a document that the service sets. Timestamps are ISO 8601 with milliseconds and `Z`. */
 export type Stamp = Readonly<{ _id: string; createdAt: string; updatedAt: string; version: number }>
@@ -109,6 +112,7 @@ export async function compileDocument(
     ...wrapPipeline(run, endpoint, _id, auth, isolated),
     auth,
     sampling,
+    lastTables: undefined,
     produces: producedRecords(endpoint, sink),
   }
   return { lints: distinct(lints), compiled }

@@ -284,6 +284,8 @@ export class EndpointWriter {
       faults.add(refused?.change.operation ?? 0, refusal(result, checked[result.index]))
       faults.settle()
     }
+    // First the endpoints: those that go keep the tables that they read.
+    this.#activate(checked)
     this.#options.tables.change(
       tables.map(({ change: { name, rows }, before }) => ({
         name,
@@ -292,7 +294,6 @@ export class EndpointWriter {
         table: rows?.table,
       })),
     )
-    this.#activate(checked)
     for (const { compiled, lints } of checked) {
       for (const { path, message } of compiled === undefined ? [] : lints.filter(isWarning)) {
         logger.warn({ endpointId: compiled?.document._id, endpoint: compiled?.document.name, path }, message)

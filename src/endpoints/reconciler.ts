@@ -8,7 +8,7 @@ import { type Failure, isOverload } from '../core/failure.ts'
 import type { Clock } from '../core/run.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { EndpointStore } from '../store/sql/endpoint-store.ts'
-import type { ChangeFeed } from '../store/store.ts'
+import type { ChangeFeed, StoreChanges } from '../store/store.ts'
 import { StoreUnavailable, withStoreAccess } from '../store/store-access.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
 import type { CompiledEndpoint } from './compiled-endpoint.ts'
@@ -21,8 +21,8 @@ export type ReconcilerOptions = Omit<StoredEndpointsOptions, 'refused'> &
     /** Present if other instances may change the store. */
     changes?: ChangeFeed | undefined
     clock: Clock
-    /** Read before the endpoints, and activated with them. */
-    tables: Pick<ActiveTables, 'read'>
+    /** Activated with the endpoints. */
+    tables: Pick<ActiveTables, 'read' | 'list' | 'current'>
   }>
 
 /** What the store holds of one endpoint; without a document, nothing. */
@@ -69,7 +69,7 @@ export class Reconciler {
       if (changes !== undefined) return this.catchUpWholly()
       const versions = await store.newestVersions()
       const documents = await store.list()
-      const activateTables = await tables.read()
+      const activateTables = await tables.read(await tables.list())
       activateTables()
       await this.#activate(
         documents.map((document) => ({ id: document._id, document, version: versions.get(document._id) ?? 1 })),
@@ -138,11 +138,12 @@ export class Reconciler {
 
   async #catchUp(changes: ChangeFeed): Promise<void> {
     const { registry, tables } = this.#options
-    const since = await changes.since(this.#version)
-    // A version that decreases belongs to another history, such as a restored backup.
-    const { version, documents, versions, ids } = since.version < this.#seen ? await changes.since(0) : since
+    const { version, documents, versions, ids } = await this.#readChanges(changes)
     if (this.#isAt(version)) return
-    const activateTables = await tables.read()
+    // Another instance may have changed the store between the two: they are read again until they are of one version.
+    const listed = await tables.list()
+    if ((await changes.since(version)).version !== version) return this.#catchUp(changes)
+    const activateTables = await tables.read(listed)
     const found: Found[] = []
     for (const [index, document] of documents.entries()) {
       const { _id: id } = document
@@ -154,6 +155,12 @@ export class Reconciler {
     await this.#activate(found, this.#seen === 0, activateTables)
     this.#seen = version
     if (this.inactive.pending.size === 0) this.#version = version
+  }
+
+  async #readChanges(changes: ChangeFeed): Promise<StoreChanges> {
+    const since = await changes.since(this.#version)
+    // A version that decreases belongs to another history, such as a restored backup.
+    return since.version < this.#seen ? changes.since(0) : since
   }
 
   #isAt(version: number): boolean {
@@ -250,8 +257,13 @@ export class Reconciler {
     const gone = before
       .filter((one) => !isLoaded.has(one.document._id) && isGone(one))
       .map(({ document }) => document._id)
-    activateTables?.()
+    // The endpoints come first: those that go, or of which the newest documents are pending, keep the tables that they read.
+    for (const id of nowPending.keys()) {
+      const late = registry.get(id)
+      if (late !== undefined) late.lastTables ??= this.#options.tables.current
+    }
     if (gone.length > 0 || loaded.length > 0) registry.update(gone, loaded)
+    activateTables?.()
     const endpointIds = [...isLoaded].filter((id) => pending.has(id))
     if (endpointIds.length > 0) logger.info({ endpointIds }, 'Endpoints whose compilation was pending are active')
     this.#setPending(nowPending)
@@ -260,6 +272,10 @@ export class Reconciler {
 
   #setPending(failures: ReadonlyMap<string, Failure>): void {
     const { pending } = this.inactive
+    for (const id of pending.keys()) {
+      const one = failures.has(id) ? undefined : this.#options.registry.get(id)
+      if (one !== undefined) one.lastTables = undefined
+    }
     pending.clear()
     for (const [id, failure] of failures) pending.set(id, failure)
     if (pending.size > 0) return

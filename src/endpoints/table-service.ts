@@ -236,7 +236,14 @@ async function readChange(table: Table, { rows, remove = [] }: RowsChange): Prom
       columns.map((name, column) => row[name] ?? table.cell(found, column)),
     )
   }
-  for (const key of remove) if (!changes.has(key)) changes.set(key, undefined)
+  for (const [index, key] of remove.entries()) {
+    if (changes.get(key) === undefined) changes.set(key, undefined)
+    else
+      faults.push({
+        path: `remove[${index}]`,
+        message: `The key ${quote(key)} is also that of a row; remove one of both.`,
+      })
+  }
   if (faults.length > 0) return { ok: false, faults: faults.slice(0, TABLE_LIMITS.faults) }
   return changeRows(table, changes)
 }

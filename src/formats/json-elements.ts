@@ -3,6 +3,7 @@
  * thread for as long as the text is.
  */
 import { setImmediate as nextIteration } from 'node:timers/promises'
+import { isObject, type Json } from '../core/json.ts'
 import { malformed } from './json-read.ts'
 import { type JsonVisitor, scanJsonInSlices } from './json-scan.ts'
 
@@ -61,4 +62,29 @@ export async function divideElements(text: string, name?: string): Promise<Divid
     rest: `${text.slice(0, opened + 1)}${text.slice(closed)}`,
     elements: elements.length === 1 && elements[0]?.trim() === '' ? [] : elements,
   }
+}
+
+/** The first name that an object has more than once: parsed, it has the last value. In: a JSON text, and its value. */
+export function findRepeatedName(text: string, value: Json): string | undefined {
+  // Few objects without one have more colons behind quotes than names, and only those are scanned.
+  if (!isObject(value) || (text.match(/"\s*:/g)?.length ?? 0) <= Object.keys(value).length) return undefined
+  const names = new Set<string>()
+  let depth = 0
+  let repeated: string | undefined
+  const visitor: JsonVisitor = {
+    open: () => {
+      depth += 1
+    },
+    close: () => {
+      depth -= 1
+    },
+    item: () => undefined,
+    name: (literal) => {
+      const name: string = JSON.parse(literal)
+      if (depth === 1 && names.has(name)) repeated ??= name
+      else if (depth === 1) names.add(name)
+    },
+  }
+  for (const _ of scanJsonInSlices(text, text.length, visitor));
+  return repeated
 }

@@ -27,7 +27,7 @@ function toIssue(failure: Failure, messageId: string, detail?: FailureDetail): J
     severity: kind.bug ? 'fatal' : 'error',
     code: detail?.issue ?? issue,
     details: { coding: [{ system: CODE_SYSTEM, code }], text: text === '' ? code : text },
-    diagnostics: fhirText(known.join('; ')),
+    ...(known.length === 0 ? {} : { diagnostics: fhirText(known.join('; ')) }),
     ...(expression === undefined ? {} : { expression: [expression] }),
   }
 }

@@ -283,7 +283,7 @@ export class Intake {
       responseTimes: {},
       lookups: { highestStatus: undefined, networkError: false },
       trace,
-      tables: this.tables,
+      tables: compiled.lastTables ?? this.tables,
       isDelivered: false,
       extracted: undefined,
       answerKeeper: undefined,

@@ -30,11 +30,15 @@ export class ActiveTables {
     return this.#current
   }
 
+  /** The tables that the store holds now. Rejects with StoreUnavailable. */
+  list(): Promise<readonly StoredTable[]> {
+    return this.#options.store.list()
+  }
+
   /**
-   * Reads what the store holds now. Out: activates it. Calls must not overlap. Rejects with StoreUnavailable.
+   * Reads the rows of the tables that the store holds. Out: activates them. Calls must not overlap. Rejects with StoreUnavailable.
    */
-  async read(): Promise<() => void> {
-    const stored = await this.#options.store.list()
+  async read(stored: readonly StoredTable[]): Promise<() => void> {
     const next = new Map<string, Kept>()
     for (const one of stored) {
       const kept = await this.#load(one)

@@ -5,11 +5,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import { quote, type Table } from '../core/tables/table.ts'
-import { divideElements } from '../formats/json-elements.ts'
+import { divideElements, findRepeatedName } from '../formats/json-elements.ts'
 import { parseJson } from '../formats/json-read.ts'
 import { decodeText } from '../formats/text.ts'
 import { TableBuilder } from './table-builder.ts'
-import { refuse, refuseUnreadable, type TableReading } from './table-reading.ts'
+import { article, refuse, refuseUnreadable, type TableReading } from './table-reading.ts'
 
 /** Columns, each with the field that it has: of the element, of its first target, and, if there are several groups, of the group. */
 const ELEMENT_FIELDS = { code: 'code', display: 'display' } as const
@@ -34,14 +34,62 @@ export async function readConceptMap(bytes: Uint8Array): Promise<TableReading> {
       return refuse('', 'It is not a ConceptMap of FHIR R4, an object with "resourceType": "ConceptMap".')
     }
     const groups: Group[] = []
+    const [field, wrong] = findListFault(rest, resource, 'group') ?? []
+    if (wrong !== undefined) return refuse(`${field}`, wrong)
     for (const text of elements) {
       const divided = await divideElements(text, 'element')
       const group = parseJson(divided.rest)
-      if (!isObject(group)) return refuse(`group[${groups.length}]`, 'The group is not an object.')
+      const path = `group[${groups.length}]`
+      if (!isObject(group)) return refuse(path, 'The group is not an object.')
+      const [at, fault] = findListFault(divided.rest, group, 'element') ?? findTextFault(group, GROUP_FIELDS) ?? []
+      if (fault !== undefined) return refuse(`${path}.${at}`, fault)
       groups.push({ rest: group, elements: divided.elements ?? [] })
     }
     return readGroups(resource, groups, bytes.length)
   })
+}
+
+const KINDS = {
+  list: (value: Json) => Array.isArray(value),
+  object: isObject,
+  text: (value: Json) => typeof value === 'string',
+} as const
+
+/** Nothing and null are right, as JSON of many makers has them. */
+function findKindFault(value: Json | undefined, kind: keyof typeof KINDS): string | undefined {
+  if (value === undefined || value === null || KINDS[kind](value)) return undefined
+  return `The value is ${article(value)}; it must be ${kind === 'object' ? 'an' : 'a'} ${kind}.`
+}
+
+/** The first field that must be a text and is none, and what is wrong with it. */
+function findTextFault(object: JsonObject, fields: Readonly<Record<string, string>>) {
+  for (const name of Object.values(fields)) {
+    const fault = findKindFault(object[name], 'text')
+    if (fault !== undefined) return [name, fault] as const
+  }
+  return undefined
+}
+
+/** The field that stands twice, or that has to be a list and is none, and what is wrong with it. */
+function findListFault(text: string, object: JsonObject, name: string) {
+  const repeated = findRepeatedName(text, object)
+  if (repeated !== undefined) return [repeated, 'The field stands twice; remove one.'] as const
+  const fault = findKindFault(object[name], 'list')
+  return fault === undefined ? undefined : ([name, fault] as const)
+}
+
+/** Where an element cannot be read as a row, below it, and why. */
+function findElementFault(element: Json): readonly [path: string, message: string] | undefined {
+  if (!isObject(element)) return ['', `The element is ${article(element)}; it must be an object.`]
+  const [field, fault] = findTextFault(element, ELEMENT_FIELDS) ?? []
+  if (fault !== undefined) return [`.${field}`, fault]
+  const noList = findKindFault(element.target, 'list')
+  if (noList !== undefined) return ['.target', noList]
+  const [first] = listIn(element, 'target')
+  const noObject = findKindFault(first, 'object')
+  if (noObject !== undefined) return ['.target[0]', noObject]
+  const [name, noText] = isObject(first) ? (findTextFault(first, TARGET_FIELDS) ?? []) : []
+  return noText === undefined ? undefined : [`.target[0].${name}`, noText]
 }
 
 async function readGroups(resource: JsonObject, groups: readonly Group[], bytes: number): Promise<TableReading> {
@@ -55,6 +103,7 @@ async function readGroups(resource: JsonObject, groups: readonly Group[], bytes:
   }
   const columns = areSeveral ? [...COLUMNS, ...Object.keys(GROUP_FIELDS)] : COLUMNS
   const builder = new TableBuilder(columns, { pathTo, expectedBytes: bytes })
+  if (groups.length === 0) builder.warning('group', 'The ConceptMap has no group, so the table has no rows.')
   const groupByCode = new Map<string, number>()
   const framed: JsonObject[] = []
   let place = 0
@@ -67,6 +116,12 @@ async function readGroups(resource: JsonObject, groups: readonly Group[], bytes:
       const pause = builder.pause()
       if (pause !== undefined) await pause
       const element = parseJson(text)
+      const wrong = findElementFault(element)
+      if (wrong !== undefined) {
+        builder.fault(`${pathTo(place)}${wrong[0]}`, wrong[1])
+        place += 1
+        continue
+      }
       const cells = toCells(element)
       const [code = '', , target = ''] = cells
       const owner = groupByCode.get(code)

@@ -2,13 +2,13 @@
  * Tables as JSON: `{ "columns": ["code", "fhir"], "rows": [["F", "female"], …] }`, as they are written, or a list of objects. Then the
  * first object names the columns, in its order.
  */
-import { isObject, type Json, typeName } from '../core/json.ts'
+import { isObject, type Json } from '../core/json.ts'
 import { quote, readRow, type Table } from '../core/tables/table.ts'
-import { divideElements } from '../formats/json-elements.ts'
+import { divideElements, findRepeatedName } from '../formats/json-elements.ts'
 import { parseJson } from '../formats/json-read.ts'
 import { decodeText } from '../formats/text.ts'
 import { TableBuilder } from './table-builder.ts'
-import { inOrder, refuse, refuseUnreadable, type TableReading } from './table-reading.ts'
+import { article, inOrder, refuse, refuseUnreadable, type TableReading } from './table-reading.ts'
 
 /** In: UTF-8. A row is a list of values or an object by the names of the columns; of a value that it lacks, the cell is empty. */
 export async function readJsonTable(bytes: Uint8Array): Promise<TableReading> {
@@ -29,7 +29,10 @@ export async function readJsonTable(bytes: Uint8Array): Promise<TableReading> {
     const pathTo = (row: number): string => `${isList ? '' : 'rows'}[${row}]`
     const builder = new TableBuilder(columns, { pathTo, expectedBytes: bytes.length })
     for (let row = 0; row < elements.length && !builder.isFull; row += 1) {
-      const cells = toCells(parseRow(elements[row] as string), columns)
+      const element = elements[row] as string
+      const parsed = parseRow(element)
+      const repeated = findRepeatedName(element, parsed)
+      const cells = repeated === undefined ? toCells(parsed, columns) : `The row has ${quote(repeated)} twice.`
       if (typeof cells === 'string') builder.fault(pathTo(row), cells)
       else builder.add(cells, row)
       const pause = builder.pause()
@@ -84,12 +87,6 @@ function toCells(row: Json, columns: readonly string[]): readonly string[] | str
     return `The value of ${name} is ${article(values[wrong])}; a cell is a text, a number, a boolean or null.`
   }
   return values.map((value) => (value === null ? '' : String(value)))
-}
-
-const article = (value: unknown): string => {
-  const name = typeName(value)
-  if (name === 'null') return name
-  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
 }
 
 export function* writeJsonTable(table: Table): Generator<string> {

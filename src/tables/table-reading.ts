@@ -1,4 +1,5 @@
 /** What the readers of tables give. */
+import { typeName } from '../core/json.ts'
 import { TABLE_LIMITS, type TableFault } from '../core/tables/table.ts'
 import { Unreadable } from '../formats/body-faults.ts'
 import type { CompactTable } from './compact-table.ts'
@@ -26,4 +27,11 @@ export async function refuseUnreadable(read: () => Promise<TableReading>): Promi
     if (!(thrown instanceof Unreadable)) throw thrown
     return refuse('', thrown.message)
   }
+}
+
+/** What a value is, in a sentence. */
+export const article = (value: unknown): string => {
+  const name = typeName(value)
+  if (name === 'null') return name
+  return `${/^[aeiou]/.test(name) ? 'an' : 'a'} ${name}`
 }

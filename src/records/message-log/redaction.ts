@@ -107,14 +107,14 @@ export type HideValues = (text: string) => string
 /** A pattern of more forms takes long to compile. */
 const FORMS_IN_A_PATTERN = 500
 
-/** Finds the values in all their forms (`encodedForms`); values that are too short for that occur in texts by chance. */
-export function hideValues(values: ReadonlySet<string>): HideValues {
+/** Finds the values in all their forms (`encodedForms`); values that are too short for that occur in texts by chance. `gi`: in whatever case. */
+export function hideValues(values: ReadonlySet<string>, flags: 'g' | 'gi' = 'g'): HideValues {
   // The longest first, since one form may contain another.
   const forms = [...new Set([...values].flatMap(encodedForms))].sort((one, other) => other.length - one.length)
   const patterns: RegExp[] = []
   for (let from = 0; from < forms.length; from += FORMS_IN_A_PATTERN) {
     const some = forms.slice(from, from + FORMS_IN_A_PATTERN)
-    patterns.push(new RegExp(some.map((form) => RegExp.escape(form)).join('|'), 'g'))
+    patterns.push(new RegExp(some.map((form) => RegExp.escape(form)).join('|'), flags))
   }
   return (text) => patterns.reduce((left, pattern) => left.replace(pattern, MASK), text)
 }
@@ -134,9 +134,12 @@ export function redactRecord(record: MessageRecord, redacted: ReadonlySet<string
   const hide = hideValues(redacted)
   const isRedacted = redactedKeys(redacted)
   const { missed } = record
+  // A document may have changed the case, or joined other texts with it.
+  const hideParts = missed && hideValues(redacted, 'gi')
+  const hideCode = (code: string): string => (isRedacted(code) ? MASK : (hideParts?.(code) ?? code))
   return {
     ...record,
-    ...(missed && { missed: missed.map((one) => ({ ...one, code: isRedacted(one.code) ? MASK : one.code })) }),
+    ...(missed && { missed: missed.map((one) => ({ ...one, code: hideCode(one.code) })) }),
     calls: record.calls.map((call) => ({ ...call, target: hide(call.target) })),
     keys: changeKeys(record.keys, (value) => (isRedacted(value) ? MASK : value)),
   }

@@ -137,9 +137,9 @@ export class UnmappedCodes {
     this.#options = options
   }
 
-  /** In: the name of a table. */
-  async list(table: string, limit: number): Promise<UnmappedList> {
-    const { codes, ...sums } = await this.#read((store) => store.list(table, limit))
+  /** In: the name of a table; `from`: index of the first code. */
+  async list(table: string, limit: number, from?: number): Promise<UnmappedList> {
+    const { codes, ...sums } = await this.#read((store) => store.list(table, limit, from))
     return { codes: codes.map((one) => this.#describe(table, one)), ...sums }
   }
 

@@ -45,6 +45,10 @@ const KNOWN = sql<Rows, Pick<Row, 'table_name' | 'column_name' | 'code' | 'endpo
   from ${elements(named('rows'))} as element join unmapped_codes as known on known.table_name = element.value ->> 0
     and known.column_name = element.value ->> 1 and known.code = element.value ->> 2
     and known.endpoint_id = element.value ->> 3`
+/** Of many, those that a table has rows for. */
+const KNOWN_CODES = sql<ByTable & Rows, Pick<Row, 'code'>>`
+  select distinct code from unmapped_codes where table_name = :table and column_name <> ''
+  and code in (select element.value ->> 0 from ${elements(named('rows'))} as element)`
 const ADD = sql<Rows>`
   insert into unmapped_codes (table_name, column_name, code, endpoint_id, count, first_at, last_at, messages)
   select element.value ->> 0, element.value ->> 1, element.value ->> 2, element.value ->> 3,
@@ -55,12 +59,12 @@ const ADD = sql<Rows>`
   set count = unmapped_codes.count + excluded.count,
     last_at = case when excluded.last_at > unmapped_codes.last_at then excluded.last_at else unmapped_codes.last_at end,
     messages = substr(excluded.messages || unmapped_codes.messages, 1, ${MAX_MISSING_MESSAGES * ID_LENGTH})`
-const LIST = sql<ByTable & Readonly<{ limit: number }>, Row>`
+const LIST = sql<ByTable & Readonly<{ limit: number; from: number }>, Row>`
   select code.table_name, code.column_name, code.code, endpoint_id, count, first_at, last_at, messages
   from unmapped_codes as code join (
     select column_name, code, sum(count) as total from unmapped_codes
     where table_name = :table and column_name <> '' group by column_name, code
-    order by total desc, column_name, code limit cast(:limit as integer)
+    order by total desc, column_name, code limit cast(:limit as integer) offset cast(:from as integer)
   ) as newest on newest.column_name = code.column_name and newest.code = code.code
   where table_name = :table
   order by newest.total desc, code.column_name, code.code, count desc, endpoint_id`
@@ -94,9 +98,11 @@ export function compileUnmappedStore(database: Database) {
       database.transaction(function* () {
         for (const [table, some] of Map.groupBy(misses, (one) => one.table)) {
           const [used] = yield* step(ROOM, { table })
-          const room = Math.min(MAX_CODES - Number(used?.codes), MAX_ROWS - Number(used?.rows))
+          const room = { codes: MAX_CODES - Number(used?.codes), rows: MAX_ROWS - Number(used?.rows) }
           const codes = some.filter(({ column }) => column !== '')
-          const kept = new Set(room >= codes.length ? codes : yield* findKept(codes, room))
+          const kept = new Set(
+            Math.min(room.codes, room.rows) >= codes.length ? codes : yield* findKept(table, codes, room),
+          )
           const rest = some.filter((one) => !kept.has(one))
           const rows = [...kept, ...(rest.length === 0 ? [] : [restOf(table, rest)])].map(toRow)
           for (let start = 0; start < rows.length; start += rowsPerWrite) {
@@ -105,9 +111,9 @@ export function compileUnmappedStore(database: Database) {
         }
       }),
     /** Those that were missed most often, first. */
-    list: async (table: string, limit: number): Promise<UnmappedCodes> => {
+    list: async (table: string, limit: number, from = 0): Promise<UnmappedCodes> => {
       const [sums] = await database.read(SUMS, { table })
-      const rows = await database.read(LIST, { table, limit })
+      const rows = await database.read(LIST, { table, limit, from })
       const codes = Map.groupBy(rows, (row) => JSON.stringify([row.column_name, row.code]))
       return {
         codes: [...codes.values()].map(codeFromRows),
@@ -133,12 +139,22 @@ export function compileUnmappedStore(database: Database) {
   }
 }
 
-/** Those that have a row already, and as many others as there is room for. */
-function* findKept(misses: readonly Misses[], room: number) {
+/** Those that have a row already, and as many others as there is room for; a code that has a row takes no room of codes. */
+function* findKept(table: string, misses: readonly Misses[], room: Readonly<{ codes: number; rows: number }>) {
   const rows = yield* step(KNOWN, { rows: JSON.stringify(misses.map(toKey)) })
   const known = new Set(rows.map((row) => JSON.stringify([row.table_name, row.column_name, row.code, row.endpoint_id])))
-  let left = room
-  return misses.filter((one) => known.has(JSON.stringify(toKey(one))) || left-- > 0)
+  const listed = yield* step(KNOWN_CODES, { table, rows: codeRows(misses.map(({ code }) => code)) })
+  const codes = new Set(listed.map(({ code }) => JSON.parse(code)))
+  const left = { ...room }
+  return misses.filter((one) => {
+    if (known.has(JSON.stringify(toKey(one)))) return true
+    const isNew = !codes.has(one.code)
+    if (left.rows <= 0 || (isNew && left.codes <= 0)) return false
+    left.rows -= 1
+    if (isNew) left.codes -= 1
+    codes.add(one.code)
+    return true
+  })
 }
 
 const toKey = ({ table, column, code, endpointId }: Misses): Key => [table, column, JSON.stringify(code), endpointId]

@@ -127,7 +127,8 @@ const refused: readonly (readonly [query: string, status: number, code: string])
 for (const [query, status, code] of refused) {
   test(`GET ${query} is refused with an OperationOutcome`, async () => {
     const { status: was, body } = await ask(query)
-    const [issue] = body.issue as { details: { coding: { code: string }[] } }[]
+    const [issue] = body.issue as { details: { coding: { code: string }[] }; diagnostics?: string }[]
+    assert.equal(issue?.diagnostics, undefined)
     assert.deepEqual([was, body.resourceType, issue?.details.coding[0]?.code], [status, 'OperationOutcome', code])
   })
 }

@@ -1,5 +1,8 @@
 /** Tables over the management API, and the messages that read them. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { request } from 'node:http'
+import { text as readText } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { fhirRoutes } from '../../../src/api/fhir.ts'
 import { listFailures } from '../../../src/api/openapi.ts'
@@ -185,10 +188,11 @@ test('rows are added, changed in part and removed, after a dry run that says wha
   const some = async (body: JsonObject) => (await call('/tables/marital/rows?dryRun=true', json('POST', body))).text
   assert.match(await some({ remove: ['D'] }), /"removed":1/)
   assert.match(await some({}), /Give \\"rows\\" to add.*TABLE_INVALID/)
-  const faulty = { rows: [{ code: 'W', fihr: 'W' }, { code: 'W' }] }
+  const faulty = { rows: [{ code: 'W', fihr: 'W' }, { code: 'W' }], remove: ['D', 'W'] }
   assert.deepEqual((await call('/tables/marital/rows', json('POST', faulty))).json<{ details: object[] }>().details, [
     { path: 'rows[0].fihr', message: 'The table has no column "fihr".' },
     { path: 'rows[1]', message: 'The key "W" is that of an earlier row; remove one.' },
+    { path: 'remove[1]', message: 'The key "W" is also that of a row; remove one of both.' },
   ])
   const upload = csv('code,fhir,hl7\nS,S,A\n')
   const removed = { added: 0, removed: 1, changed: 0 }
@@ -260,4 +264,60 @@ test('a batch changes tables and endpoints together, or nothing', async () => {
   assert.equal(removed?.ifMatch, made.results[0]?.etag)
   assert.equal((await batch([remove, { op: 'delete', id: made.results[0]?.id ?? '' }])).status, 200)
   assert.equal((await call('/tables/units')).status, 404)
+})
+
+test('a message whose endpoint and table change together before its body arrives has both as they were', async () => {
+  const column = (name: string) => ({
+    name: 'Pairs',
+    endpoint: { pattern: '/pairs' },
+    transformation: { input: 'JSON', output: 'JSON' },
+    inputMapping: {
+      'requestBody.code': {
+        key: 'read',
+        transform: { function: 'table', parameters: { table: 'pairs', column: name } },
+      },
+    },
+  })
+  const batch = async (...operations: JsonObject[]) => {
+    const made = await call('/endpoints/batch', json('POST', { operations }))
+    assert.equal(made.status, 200, made.text)
+    return made.json<{ results: { id: string }[] }>().results[0]?.id as string
+  }
+  const put = (name: string) => ({ op: 'putTable', table: 'pairs', content: `code,${name}\r\nA,${name}\r\n` })
+  const begin = async () => {
+    const message = request(`${service.url}/pairs`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', expect: '100-continue' },
+    })
+    const answer = once(message, 'response')
+    message.flushHeaders()
+    await once(message, 'continue')
+    return async () => {
+      message.end('{"code":"A"}')
+      const [response] = await answer
+      return [response.statusCode, JSON.parse(await readText(response))]
+    }
+  }
+  const id = await batch({ op: 'create', document: column('x') }, put('x'))
+  const before = await begin()
+  await batch({ op: 'replace', id, document: column('y') }, put('y'))
+  assert.deepEqual(await before(), [200, { read: 'x' }])
+  const last = await begin()
+  assert.deepEqual(await (await begin())(), [200, { read: 'y' }])
+  await batch({ op: 'delete', id }, { op: 'deleteTable', table: 'pairs' })
+  assert.deepEqual(await last(), [200, { read: 'y' }])
+})
+
+test('a refused value is told what it must be', async () => {
+  assert.equal((await call('/tables/told', csv('code,fhir\r\nF,female\r\n'))).status, 201)
+  const cases: readonly (readonly [path: string, init: RequestInit, says: string])[] = [
+    ['/unmapped', json('DELETE', { codes: 'x' }), 'codes cannot be "x"; it is a list of texts.'],
+    ['/unmapped?from=x', {}, 'from cannot be "x"; it is a whole number of at least 0.'],
+    ['/rows?limit=0', {}, 'limit cannot be "0"; it is a whole number from 1 to 1000.'],
+  ]
+  for (const [path, init, says] of cases) {
+    const { status, text } = await call(`/tables/told${path}`, init)
+    assert.equal(status, 400)
+    assert.ok(JSON.stringify(JSON.parse(text)).includes(JSON.stringify(says).slice(1, -1)), text)
+  }
 })

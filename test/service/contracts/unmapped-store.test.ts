@@ -73,6 +73,30 @@ describeStores('unmapped codes', (stage) => {
     assert.deepEqual([codesInAll, uncounted], [MAX_CODES, 6])
     await codes().add([missOf('M', 1, { table: 'unit' })])
     assert.deepEqual(await listed('unit'), [['M', 1]])
+    await codes().add([missOf('beyond', 2), missOf('new', 2, { count: 10 }), missOf('new', 1, { column: 'hl7' })])
+    const { codes: listedFirst, uncounted: rest } = await codes().list('sex', 1)
+    assert.deepEqual(
+      listedFirst.map(({ code, byEndpoint }) => [code, byEndpoint.map(({ endpointId, count }) => [endpointId, count])]),
+      [
+        [
+          'new',
+          [
+            [idOf(2), 10],
+            [idOf(1), 2],
+          ],
+        ],
+      ],
+    )
+    assert.equal(rest, 7)
+  })
+
+  it('are listed in pages', async () => {
+    await codes().add(['M', 'F', 'X'].map((code, index) => missOf(code, 1, { count: 3 - index })))
+    assert.deepEqual(
+      (await codes().list('sex', 1, 1)).codes.map(({ code }) => code),
+      ['F'],
+    )
+    assert.deepEqual(await codes().list('sex', 10, 3), { codes: [], codesInAll: 3, uncounted: 0 })
   })
 
   it('leave it by code, or all, and only what was not missed since', async () => {

@@ -32,18 +32,25 @@ type Instance = Readonly<{
   catalogue: EndpointService
   registry: Registry
   routes: Routes
+  tables: ActiveTables
   ping(): Promise<void>
   paths(): string[]
   /** As the store does, where the instance follows it. */
   report(version: number): void
 }>
 
-type Means = Readonly<{ sandbox?: Sandbox; clock?: () => number; logger?: Logger; env?: Record<string, string> }>
+type Means = Readonly<{
+  afterSince?: () => Promise<unknown>
+  sandbox?: Sandbox
+  clock?: () => number
+  logger?: Logger
+  env?: Record<string, string>
+}>
 
 /** What the service is without its listeners: it catches up when notified, by `load`, and before each change. */
 async function openInstance(
   database: TestDatabase,
-  { sandbox, clock = Date.now, logger = silent, env = {} }: Means = {},
+  { afterSince, sandbox, clock = Date.now, logger = silent, env = {} }: Means = {},
 ): Promise<Instance> {
   const store = await openPostgres(database.url)
   database.uses(store.close)
@@ -54,11 +61,16 @@ async function openInstance(
   const registry = createEndpointRegistry()
   const routes = createRoutes(registry)
   let report: Instance['report'] = () => undefined
+  const tables = new ActiveTables({ store: store.tables, logger })
   const catalogue = createEndpointService({
     store: store.endpoints,
-    tables: new ActiveTables({ store: store.tables, logger }),
+    tables,
     changes: {
-      since: (version) => store.changes.since(version),
+      since: async (version) => {
+        const since = await store.changes.since(version)
+        await afterSince?.()
+        return since
+      },
       watch: (heard) => {
         report = heard
       },
@@ -78,7 +90,15 @@ async function openInstance(
   })
   await catalogue.load()
   const paths = () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern ?? '')
-  return { catalogue, registry, routes, ping: store.endpoints.ping, paths, report: (version) => report(version) }
+  return {
+    catalogue,
+    registry,
+    routes,
+    tables,
+    ping: store.endpoints.ping,
+    paths,
+    report: (version) => report(version),
+  }
 }
 
 const textOf = (pattern: string, changes: JsonObject = {}): string =>
@@ -130,6 +150,39 @@ test('two names or routes that change places arrive together', needsPostgres, as
   await move(a.document._id, '/b')
   await other.catalogue.load()
   assert.deepEqual(other.paths(), ['/b', '/a'])
+})
+
+test('an endpoint and its table that change while they are read arrive together', needsPostgres, async (test) => {
+  const database = await freshDatabase(test)
+  const one = await openInstance(database)
+  const change = (column: string, id?: string) => {
+    const parameters = { table: 'pairs', column }
+    const document = {
+      ...endpointDocument({ endpoint: { pattern: '/pairs' } }),
+      inputMapping: { 'requestBody.code': { key: 'read', transform: { function: 'table', parameters } } },
+    }
+    const operations = [
+      id === undefined ? { op: 'create', document } : { op: 'replace', id, document },
+      { op: 'putTable', table: 'pairs', content: `code,${column}\r\nA,1\r\n` },
+    ]
+    return one.catalogue.batch(JSON.stringify({ operations }))
+  }
+  await change('x')
+  const id = one.registry.all()[0]?.document._id ?? ''
+  let column: string | undefined
+  const afterSince = async () => {
+    const next = column
+    column = undefined
+    if (next !== undefined) await change(next, id)
+  }
+  const other = await openInstance(database, { afterSince })
+  for (column of ['y', 'x']) {
+    const expected = column
+    await change('z', id)
+    await other.catalogue.load()
+    const uses = other.registry.get(id)?.tableUses?.map((use) => use.column)
+    assert.deepEqual([uses, other.tables.current.get('pairs')?.table.columns], [[expected], ['code', expected]])
+  }
 })
 
 test('an endpoint that comes late stands where its age puts it', needsPostgres, async (test) => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import type { JsonObject } from '../../../src/core/json.ts'
+import type { Json, JsonObject } from '../../../src/core/json.ts'
 import type { Table } from '../../../src/core/tables/table.ts'
 import { loadTable } from '../../../src/tables/compact-table.ts'
 import { changeRows } from '../../../src/tables/table-builder.ts'
@@ -52,7 +52,7 @@ describe('rows of ConceptMaps', () => {
     rows: readonly (readonly string[])[],
     ...warnings: [path: string, says: RegExp][],
   ])[] = [
-    ['no groups', [], [HEADER]],
+    ['no groups', [], [HEADER], ['group', /no group.*no rows/]],
     [
       'one target for each code',
       [{ element: [to('F', 'female'), to('M', 'male')] }],
@@ -138,10 +138,31 @@ describe('rows of ConceptMaps', () => {
   }
 })
 
+test('groups that stand twice are refused, and none are warned of', async () => {
+  const twice = await conceptMap.read(Buffer.from('{"resourceType":"ConceptMap","group":[{}],"group":[]}'))
+  assert.deepEqual(faultsOf(twice), [{ path: 'group', message: 'The field stands twice; remove one.' }])
+  const none = await read({ resourceType: 'ConceptMap' })
+  assert.deepEqual(none.ok && none.warnings.map(({ path }) => path), ['group'])
+})
+
 describe('faults of ConceptMaps', () => {
+  const toElement = (target: Json) => toMap({ element: [{ code: 'F', target }] })
   const other = { source: 'urn:other', target: SEX.target }
   const cases: readonly (readonly [name: string, resource: JsonObject, path: string, says: RegExp])[] = [
     ['another resource', { resourceType: 'Bundle', entry: [] }, '', /not a ConceptMap of FHIR R4/],
+    [
+      'a group in place of a list',
+      { resourceType: 'ConceptMap', group: { element: [] } },
+      'group',
+      /is an object.*list/,
+    ],
+    ['an element in place of a list', toMap({ element: 'F' }), 'group[0].element', /is a string.*list/],
+    ['an element that is a text', toMap({ element: ['F'] }), 'group[0].element[0]', /is a string.*object/],
+    ['a code that is a number', toMap({ element: [{ code: 1 }] }), 'group[0].element[0].code', /is a number.*text/],
+    ['a target in place of a list', toElement({ code: 'f' }), 'group[0].element[0].target', /is an object.*list/],
+    ['a target that is a text', toElement(['f']), 'group[0].element[0].target[0]', /is a string.*object/],
+    ['a target that is a number', toElement([{ code: 1 }]), 'group[0].element[0].target[0].code', /is a number.*text/],
+    ['a source that is a list', toMap({ source: ['urn:x'] }), 'group[0].source', /is an array.*text/],
     ['a group that is a text', { resourceType: 'ConceptMap', group: ['x'] }, 'group[0]', /not an object/],
     [
       'a code of two sources',

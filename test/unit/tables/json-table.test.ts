@@ -44,6 +44,7 @@ describe('right rows', () => {
         ['F', 'x'],
       ],
     ],
+    ['colons in values', '[{"code":"\\":\\":","fhir":"\\"code\\":"}]', [HEADER, ['":":', '"code":']]],
     ['escapes', '[{"code":"\\u00fc","fhir":"\\ud83d\\ude00\\n"}]', [HEADER, ['ü', '😀\n']]],
     ['keys of prototypes', '[{"code":"__proto__","fhir":"1"}]', [HEADER, ['__proto__', '1']]],
   ]
@@ -82,6 +83,7 @@ describe('clear faults', () => {
       ['[0]', /"fhir" is an object/],
       ['[1]', /"code" is an array/],
     ],
+    ['a name twice', '[{"code":"F","fhir":"f","fhir":"w"}]', ['[0]', /"fhir" twice/]],
     ['an empty key', '[{"code":"","fhir":"f"},{"fhir":"m"}]', ['[0]', /empty/], ['[1]', /empty/]],
     ['repeated keys', '[{"code":"1","fhir":"f"},{"code":1,"fhir":"m"}]', ['[1]', /"1" is the same as in \[0\]/]],
     ['a NUL', '[{"code":"F","fhir":"\\u0000"}]', ['[0]', /"fhir" has a NUL character/]],

@@ -63,6 +63,40 @@ describe('the audit log of a service', () => {
     }
   })
 
+  test('reports a change of a table once, a dry run as one, and many codes as few', async () => {
+    const table = { columns: ['code', 'fhir'], rows: [['F', 'female']] }
+    await ask('PUT', '/tables/audited?dryRun=true', table)
+    await ask('PUT', '/tables/audited', table)
+    await ask('PUT', '/tables/audited', table)
+    await ask('POST', '/tables/audited/rows?dryRun=true', { rows: [] })
+    await ask('DELETE', '/tables/audited')
+    await ask('PUT', '/tables/audited', table)
+    const codes = Array.from({ length: 30_000 }, (_, code) => `code ${code}`)
+    await ask('DELETE', '/tables/audited/unmapped', { codes })
+    const { entries } = await audit('?what=audited')
+    const first = codes.slice(0, 10).join(', ')
+    assert.deepEqual(
+      entries.toReversed().map(({ note, target, ...one }) => ({ ...shown(one as AuditEntry), note, target })),
+      [
+        ['PUT /tables/{name}', 200, undefined, undefined, 'dry run'],
+        ['PUT /tables/{name}', 201, 0, 1],
+        ['PUT /tables/{name}', 200, 1, 2],
+        ['POST /tables/{name}/rows', 200, undefined, undefined, 'dry run'],
+        ['DELETE /tables/{name}', 200, 2, 3],
+        ['PUT /tables/{name}', 201, 3, 4],
+        ['DELETE /tables/{name}/unmapped', 200, undefined, undefined, `unmapped codes: ${first} and 29990 more`],
+      ].map(([what, status, before, after, note]) => ({
+        what,
+        status,
+        before,
+        after,
+        code: undefined,
+        note,
+        target: 'audited',
+      })),
+    )
+  })
+
   test('reports who made and revoked keys, who looked at bodies, who replayed, and who looked into it', async () => {
     const made = (await ask('POST', '/keys', { name: 'short', roles: ['viewer'] }, admin)).json<{ id: string }>()
     await ask('DELETE', `/keys/${made.id}`, undefined, admin)

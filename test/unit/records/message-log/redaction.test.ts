@@ -94,3 +94,13 @@ test('a business key is redacted that is the start of a long redacted text', () 
   const record = { calls: [], keys } as unknown as MessageRecord
   assert.deepEqual(redactRecord(record, new Set([long, 'Doe'])).keys, { note: '***', others: ['***', 'xx'] })
 })
+
+test('a redacted text that is a part of a missed code is redacted, in whatever case; a short one only as the whole', () => {
+  const codes = ['ZZ123-45-abc', '123-45-ABC', 'other', 'F', 'FF', '123-45']
+  const missed = codes.map((code) => ({ table: 'sex', column: 'fhir', code }))
+  const record = { calls: [], keys: {}, missed } as unknown as MessageRecord
+  assert.deepEqual(
+    redactRecord(record, new Set(['123-45-abc', 'F'])).missed?.map(({ code }) => code),
+    ['ZZ***', '***', 'other', '***', 'FF', '123-45'],
+  )
+})
