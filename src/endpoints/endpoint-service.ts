@@ -63,7 +63,9 @@ export interface EndpointService extends EndpointReads {
   load(): Promise<void>
   /** From now on activates the changes of other instances to a shared store. `onVersion` gets each version that is reported. */
   follow(onVersion?: (version: number) => void): void
-  /** Activates what a shared store holds now. */
+  /** Activates what a shared store holds now, as far as it is compiled in time. */
+  refresh(): Promise<void>
+  /** The same; rejects if a compilation is pending. */
   catchUp(): Promise<void>
   /** The version of a shared store that is active here; undefined if the store is not shared. */
   version(): number | undefined
@@ -142,6 +144,8 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     )
   }
 
+  const refresh = () => inOrder(undefined, async () => undefined)
+
   /** Announced outside the queue: two processes that announce at once would wait for each other. */
   const announced = async (made: CheckedSet): Promise<CheckedSet> => {
     const count = made.endpoints.length + made.tables.length
@@ -169,6 +173,7 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     ...reads,
     load: () => reconciler.load(),
     follow: (onVersion) => reconciler.follow(onVersion),
+    refresh,
     catchUp: () => failures.callEndpointStore(() => enqueue(() => reconciler.catchUpWholly())),
     version: () => reconciler.version,
     inactive: () => [...reconciler.inactive.refused.keys(), ...reconciler.inactive.pending.keys()],
@@ -235,7 +240,7 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
         collectFaults: () => collectFaults(faults),
       }
       // Compared with what other instances have stored. What takes long holds no other change up.
-      await inOrder(undefined, async () => undefined)
+      await refresh()
       const ahead = await failures.callEndpointStore(() => writer.prepare(set))
       const ifMatch = [...set.changes, ...set.tables].find((one) => one.ifMatch !== undefined)?.ifMatch
       const checked = dryRun

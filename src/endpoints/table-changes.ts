@@ -48,7 +48,7 @@ export function tableOf(reading: TableReading): ReadTable {
 export const tableEtag = (version: number, { fileEnding }: Pick<TableFormat, 'fileEnding'>): string =>
   `"${version}${fileEnding}"`
 
-const isCurrent = (ifMatch: string, version: number): boolean =>
+export const isCurrent = (ifMatch: string, version: number): boolean =>
   Object.values(TABLE_FORMATS).some((format) => matchesEtag(ifMatch, tableEtag(version, format)))
 
 export async function checkTableChange(

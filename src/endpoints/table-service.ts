@@ -17,7 +17,7 @@ import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
-import { type ReadTable, tableEtag, tableOf } from './table-changes.ts'
+import { isCurrent, type ReadTable, tableEtag, tableOf } from './table-changes.ts'
 
 /** Who changes a table: the If-Match header of the call, who calls, and the entry of the audit log. */
 export type TableCall = Readonly<{
@@ -77,7 +77,7 @@ const MAX_SHOWN_CHANGES = 1_000
 export type TableServiceOptions = Readonly<{
   store: TableStore
   tables: ActiveTables
-  endpointService: Pick<EndpointService, 'changeTables'>
+  endpointService: Pick<EndpointService, 'changeTables' | 'refresh'>
   newId: () => string
   clock: Clock
   logger: Logger
@@ -172,10 +172,12 @@ export class TableService {
   /** Fails as `put` does. */
   changeRows(name: string, change: RowsChange, call: TableCall): Promise<ChangedTable> {
     return retryOnConflict(call.ifMatch, async () => {
+      await this.#options.endpointService.refresh()
       const { version, table } = this.get(name)
+      if (call.ifMatch !== undefined && !isCurrent(call.ifMatch, version)) throw failures.staleTable()
       const built = tableOf(await readChange(table, change))
-      const ifMatch = call.ifMatch ?? tableEtag(version, TABLE_FORMATS.json)
-      return this.#store(name, built, { ...call, ifMatch })
+      // The rows are those of this version: whatever the caller would accept, they replace no other one.
+      return this.#store(name, built, { ...call, ifMatch: tableEtag(version, TABLE_FORMATS.json) })
     })
   }
 
