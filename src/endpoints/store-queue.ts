@@ -38,7 +38,7 @@ export function createStoreQueue(): StoreQueue {
   }
 }
 
-const isStoreUnavailable = (thrown: unknown): boolean =>
+export const isStoreUnavailable = (thrown: unknown): boolean =>
   thrown instanceof StoreUnavailable || (thrown instanceof Failure && thrown.kind.store === 'management')
 
 /** Of instances that change one endpoint at once, one succeeds in each round, so all of them finish. */

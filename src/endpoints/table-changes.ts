@@ -44,6 +44,14 @@ export function tableOf(reading: TableReading): ReadTable {
   throw new Failure('TABLE_INVALID', `The table has ${count}; nothing was stored.`, { details: [...reading.faults] })
 }
 
+/** The rows of a table that are not stored. */
+export const unkeptRows = (table: CompactTable): TableContent => ({
+  head: { columns: table.columns, rows: table.size, bytes: table.bytes },
+  content: '',
+  table,
+  unkept: table,
+})
+
 /** Representations of one version differ, so each has a tag of its own; a change may name any of them. */
 export const tableEtag = (version: number, { fileEnding }: Pick<TableFormat, 'fileEnding'>): string =>
   `"${version}${fileEnding}"`

@@ -17,7 +17,7 @@ import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
-import { isCurrent, type ReadTable, tableEtag, tableOf } from './table-changes.ts'
+import { isCurrent, type ReadTable, tableEtag, tableOf, unkeptRows } from './table-changes.ts'
 
 /** Who changes a table: the If-Match header of the call, who calls, and the entry of the audit log. */
 export type TableCall = Readonly<{
@@ -86,6 +86,8 @@ export type TableServiceOptions = Readonly<{
 /** Every method fails with STORE_UNAVAILABLE; those that name a table with TABLE_UNKNOWN, those with a version with VERSION_UNKNOWN. */
 export class TableService {
   readonly #options: TableServiceOptions
+  /** The last change of rows of each table: made at once, all but one would be in vain. */
+  readonly #rowChanges = new Map<string, Promise<unknown>>()
 
   constructor(options: TableServiceOptions) {
     this.#options = options
@@ -171,6 +173,19 @@ export class TableService {
 
   /** Fails as `put` does. */
   changeRows(name: string, change: RowsChange, call: TableCall): Promise<ChangedTable> {
+    const before = this.#rowChanges.get(name)
+    const work = () => this.#changeRows(name, change, call)
+    const changed = before === undefined ? work() : before.then(work)
+    const settled: Promise<unknown> = changed
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#rowChanges.get(name) === settled) this.#rowChanges.delete(name)
+      })
+    this.#rowChanges.set(name, settled)
+    return changed
+  }
+
+  #changeRows(name: string, change: RowsChange, call: TableCall): Promise<ChangedTable> {
     return retryOnConflict(call.ifMatch, async () => {
       await this.#options.endpointService.refresh()
       const { version, table } = this.get(name)
@@ -192,8 +207,7 @@ export class TableService {
   }
 
   async #store(name: string, { table, warnings }: ReadTable, call: TableCall): Promise<ChangedTable> {
-    const rows = await this.#call(() => this.#options.tables.keep(this.#options.newId(), table))
-    return { ...(await this.#change({ name, rows }, call)), warnings }
+    return { ...(await this.#change({ name, rows: unkeptRows(table) }, call)), warnings }
   }
 
   async #change(change: Omit<TableChangeOf, 'operation'>, { ifMatch, origin, toAuditEntry }: TableCall) {
@@ -202,8 +216,8 @@ export class TableService {
       origin,
       toAuditEntry,
     )
-    const { before = 0, method } = made ?? {}
-    return { name: change.name, version: before + 1, isNew: method === 'create', warnings: [], ...change.rows?.head }
+    const { before = 0, method, change: { rows } = change } = made ?? {}
+    return { name: change.name, version: before + 1, isNew: method === 'create', warnings: [], ...rows?.head }
   }
 
   #call<T>(work: (store: TableStore) => Promise<T>): Promise<T> {

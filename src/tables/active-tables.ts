@@ -12,8 +12,8 @@ import { type CompactTable, loadTable } from './compact-table.ts'
 
 type Kept = ActiveTable & Pick<StoredTable, 'content'>
 
-/** The rows of a version, which the store keeps as `content`. */
-export type TableContent = Readonly<{ head: TableHead; content: string; table: Table }>
+/** The rows of a version, which the store keeps as `content`. `unkept`: they are yet to be stored. */
+export type TableContent = Readonly<{ head: TableHead; content: string; table: Table; unkept?: CompactTable }>
 
 export type ActiveTablesOptions = Readonly<{ store: TableStore; logger: Logger }>
 
@@ -52,14 +52,26 @@ export class ActiveTables {
 
   /** Stores the rows of a version to come as `content`, a new id. Rejects with StoreUnavailable. */
   async keep(content: string, table: CompactTable): Promise<TableContent> {
-    const { store, logger } = this.#options
     const bytes = await table.toBytes()
-    await store.keep(content, bytes)
-    // What it leaves is found at the next change.
-    void store
-      .removeUnused(timeFromId(content))
-      .catch((err: unknown) => logger.warn({ err }, 'Old rows of tables were not removed'))
+    await this.#options.store.keep(content, bytes)
+    this.removeUnused(timeFromId(content))
     return { head: { columns: table.columns, rows: table.size, bytes: bytes.byteLength }, content, table }
+  }
+
+  /** Removes stored rows that no change has used, in the background. `now`: milliseconds since the epoch. */
+  removeUnused(now: number): void {
+    this.#remove((store) => store.removeUnused(now))
+  }
+
+  /** Removes the rows of a change that was refused, in the background. */
+  unkeep({ content }: TableContent): void {
+    this.#remove((store) => store.unkeep(content))
+  }
+
+  /** What it leaves is found at the next change. */
+  #remove(work: (store: TableStore) => Promise<void>): void {
+    const { store, logger } = this.#options
+    void work(store).catch((err: unknown) => logger.warn({ err }, 'Old rows of tables were not removed'))
   }
 
   /** Activates changes that were stored. `table`: undefined for a deletion. */
