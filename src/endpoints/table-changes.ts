@@ -76,6 +76,10 @@ export async function checkTableChange(
   return { change, before, method, current }
 }
 
+/** Whether the table, or a column of it, is gone afterwards. */
+export const takesAway = ({ change: { rows }, current }: CheckedTable): boolean =>
+  current?.table.columns.some((column) => !rows?.head.columns.includes(column)) ?? false
+
 /** What the tables are after the changes. */
 export function shapesAfter(tables: ActiveTables, changes: readonly TableChange[]): TableShapes {
   const shapes = new Map([...tables.current].map(([name, { table }]) => [name, table.columns]))

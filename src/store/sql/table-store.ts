@@ -100,6 +100,22 @@ export function compileTableStore(database: Database) {
   }
 }
 
+/** What writes were checked against besides what they replace: the version of the store, and those of tables, by name. */
+export type Premises = Readonly<{ storeVersion?: number | undefined; tables: ReadonlyMap<string, number> }>
+
+/** Whether the store has changed since, within a transaction. */
+export function* haveChanged({ storeVersion, tables }: Premises, database: Database): TransactionWork<boolean> {
+  if (storeVersion !== undefined) {
+    const [now] = yield* step(database.version, {})
+    if (Number(now?.version) !== storeVersion) return true
+  }
+  for (const [name, version] of tables) {
+    const [newest] = yield* step(NEWEST, { name })
+    if (newest?.version !== version) return true
+  }
+  return false
+}
+
 /** Writes the versions within a transaction. Out: the index of the first one whose table has changed; else undefined. */
 export function* writeTables(writes: readonly TableWrite[]): TransactionWork<number | undefined> {
   for (const [index, { name, before }] of writes.entries()) {

@@ -545,7 +545,7 @@ test('a start where no isolated process has time fails, and says so', needsPostg
 
 const csvOf = (text: string) => TABLE_FORMATS.csv.read(Buffer.from(text))
 const readerOf = (table: string): JsonObject => ({
-  inputMapping: { 'requestBody.c': { key: 'v', transform: { function: 'table', parameters: { table } } } },
+  inputMapping: { 'requestBody.c': { key: 'v', transform: { function: 'table', parameters: { table, column: 'v' } } } },
 })
 
 test(
@@ -571,3 +571,25 @@ test(
     assert.deepEqual([one.tables.get('codes').version, one.tables.get('codes').table.size], [4, 4])
   },
 )
+
+test('a table does not go while another instance begins to read it', needsPostgres, async (test) => {
+  const [one, other] = await openTwo(await freshDatabase(test))
+  const outcomes: string[] = []
+  for (let round = 0; round < 10; round += 1) {
+    const table = `race${round}`
+    await one.tables.put(table, await csvOf('code,v\nA,0\n'), { origin: {} })
+    const [removed, made] = await Promise.allSettled([
+      round % 2 === 0
+        ? one.tables.remove(table, { ifMatch: '"1.csv"', origin: {} })
+        : one.tables.put(table, await csvOf('code,w\nA,0\n'), { origin: {} }),
+      other.catalogue.create(textOf(`/${table}`, readerOf(table))),
+    ])
+    outcomes.push(`${removed.status} ${made.status}`)
+    const { reason } = (removed.status === 'rejected' ? removed : made) as PromiseRejectedResult
+    assert.match(reason.code, removed.status === 'rejected' ? /^TABLE_IN_USE$/ : /^CONFIGURATION_INVALID$/)
+  }
+  assert.ok(
+    outcomes.every((one) => one === 'fulfilled rejected' || one === 'rejected fulfilled'),
+    `${outcomes}`,
+  )
+})
