@@ -20,9 +20,15 @@ export type ActiveTablesOptions = Readonly<{ store: TableStore; logger: Logger }
 export class ActiveTables {
   readonly #options: ActiveTablesOptions
   #current: ReadonlyMap<string, Kept> = new Map()
+  #damaged = new Set<string>()
 
   constructor(options: ActiveTablesOptions) {
     this.#options = options
+  }
+
+  /** Names of stored tables whose rows cannot be read; undefined without one. */
+  get damaged(): readonly string[] | undefined {
+    return this.#damaged.size === 0 ? undefined : [...this.#damaged]
   }
 
   /** Never changed: a later set is another map. */
@@ -36,12 +42,15 @@ export class ActiveTables {
   async read(): Promise<() => void> {
     const stored = await this.#options.store.list()
     const next = new Map<string, Kept>()
+    const damaged = new Set<string>()
     for (const one of stored) {
       const kept = await this.#load(one)
-      if (kept !== undefined) next.set(one.name, kept)
+      if (kept === undefined) damaged.add(one.name)
+      else next.set(one.name, kept)
     }
     return () => {
       this.#current = next
+      this.#damaged = damaged
     }
   }
 
@@ -78,6 +87,7 @@ export class ActiveTables {
   change(changes: readonly (Omit<Kept, 'table'> & Readonly<{ table: Table | undefined }>)[]): void {
     const next = new Map(this.#current)
     for (const { table, ...one } of changes) {
+      this.#damaged.delete(one.name)
       if (table === undefined) next.delete(one.name)
       else next.set(one.name, { ...one, table })
     }
@@ -88,7 +98,14 @@ export class ActiveTables {
     const active = this.#current.get(name)
     if (active?.content === content) return { ...active, version }
     const packed = await this.#options.store.read(content, bytes)
-    if (packed !== undefined) return { name, version, content, table: await loadTable(packed) }
+    try {
+      if (packed !== undefined) return { name, version, content, table: await loadTable(packed) }
+    } catch (err) {
+      const message =
+        'A table is damaged in the store and left out; store it again with PUT, or restore an earlier version'
+      this.#options.logger.error({ err, table: name, version }, message)
+      return undefined
+    }
     // Many changes since the list was read have removed it; the next read finds a newer version.
     this.#options.logger.warn({ table: name, version }, 'A version of a table was removed before it was read')
     return active

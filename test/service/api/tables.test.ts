@@ -273,3 +273,18 @@ test('rows that are changed at once are each built and stored once', async () =>
   assert.equal((await call('/tables/busy/$translate?code=P7')).status, 200)
   assert.equal(parts() - before, 8)
 })
+
+test('a damaged table is left out and named until it is stored again', async () => {
+  await call('/tables/hurt', csv('code,v\nA,1\n'))
+  await service.stop()
+  inStore(
+    "update table_parts set bytes = zeroblob(length(bytes)) where content = (select content from table_versions where name = 'hurt')",
+  )
+  service = await startService({}, folder)
+  const named = async () => (await call('/health/ready')).json<{ tablesNotInForce?: string[] }>().tablesNotInForce
+  assert.deepEqual(await named(), ['hurt'])
+  assert.equal(service.log.filter(({ fields }) => fields.table === 'hurt').length, 1)
+  assert.equal((await call('/tables/busy')).status, 200)
+  assert.equal((await call('/tables/hurt', csv('code,v\nA,1\n'))).status, 201)
+  assert.equal(await named(), undefined)
+})
