@@ -100,6 +100,7 @@ export const Health = named(
   {
     storeError: text,
     messageLogError: text,
+    tablesNotInForce: described(list(text), 'Stored tables whose rows cannot be read.'),
     configurationVersion: described(whole, 'The version of a shared store that this instance has loaded.'),
     deliveries: described(
       object(

@@ -99,6 +99,8 @@ export type Health = Readonly<{
   endpoints: number
   /** Ids of stored endpoints that this version of the service rejects. */
   endpointsNotInForce: readonly string[]
+  /** Names of stored tables whose rows cannot be read; undefined without one. */
+  tablesNotInForce: readonly string[] | undefined
   /** How many endpoints are active since the start and not checked yet; undefined if all are. */
   endpointsUnchecked: number | undefined
   messagesInFlight: number

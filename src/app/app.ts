@@ -127,6 +127,7 @@ async function openParts(context: Context) {
   const observers = await openObservers({ settings, version, store, registry, workerSlot, clock, newId, logger })
   const { observe, traceContext, recorder } = observers
   const tables = new ActiveTables({ store: store.tables, logger })
+  if (workerSlot.slot === 0) tables.removeUnused(clock())
   const intake = new Intake({ ...settings, tables, workerSlot, clock, newId, logger, observe, traceContext })
   registry.watch(({ removed }) => {
     for (const one of removed) one.lastTables ??= tables.current

@@ -7,6 +7,7 @@ import type { Intake } from '../inbound/intake.ts'
 import { createMetrics, type MetricsSource } from '../observe/metrics/metric-families.ts'
 import type { Store } from '../store/store.ts'
 import { StoreUnavailable } from '../store/store-access.ts'
+import type { ActiveTables } from '../tables/active-tables.ts'
 import type { Observers } from './observers.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
 
@@ -30,6 +31,7 @@ type HealthOptions = Pick<
     endpointService: EndpointService
     intake: Intake
     observers: Observers
+    tables: Pick<ActiveTables, 'current' | 'damaged'>
     isStopping: () => boolean
     workerCluster: WorkerCluster | undefined
   }>
@@ -86,6 +88,7 @@ export function createHealth(options: HealthOptions) {
         configurationVersion: endpointService.version(),
         endpoints: registry.size,
         endpointsNotInForce: endpointService.inactive(),
+        tablesNotInForce: options.tables.damaged,
         endpointsUnchecked: endpointService.unchecked || undefined,
         ...(await status()),
         deliveries: stored,

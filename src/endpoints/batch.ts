@@ -6,14 +6,12 @@ import type { StoredDocument } from '../core/stored-document.ts'
 import { type BatchOperation, checkBatch, checkOperation, MAX_OPERATIONS } from '../document/checks/batch-operation.ts'
 import { divideElements } from '../formats/json-elements.ts'
 import { MAX_DEPTH, memberText } from '../formats/json-read.ts'
-import type { TableContent } from '../tables/active-tables.ts'
-import type { CompactTable } from '../tables/compact-table.ts'
 import { readTableValue, TABLE_FORMATS } from '../tables/table-formats.ts'
 import type { Checked, EndpointChange, Faults } from './endpoint-writer.ts'
 import * as failures from './management-failures.ts'
 import { parseDocument, unreadable } from './parse-document.ts'
 import { computeEtag } from './precondition.ts'
-import { type CheckedTable, type ReadTable, type TableChange, tableEtag } from './table-changes.ts'
+import { type CheckedTable, type ReadTable, type TableChange, tableEtag, unkeptRows } from './table-changes.ts'
 
 /** An operation of a batch. */
 type BatchChange<Operation = BatchOperation> = Readonly<{
@@ -145,19 +143,15 @@ export async function readTables(operations: readonly BatchChange[], known: read
   return { tables, faults }
 }
 
-/** The changes that the operations ask for. `keep`: stores the rows of a table. */
-export async function toTableChanges(
-  tables: readonly BatchTable[],
-  keep: (table: CompactTable) => Promise<TableContent>,
-): Promise<readonly TableChange[]> {
-  const changes: TableChange[] = []
-  for (const { index, operation, read } of tables) {
-    const { table: name, ifMatch } = operation
-    const rows = read && (await keep(read.table))
-    changes.push({ operation: index, name, ifMatch, rows, warnings: read?.warnings })
-  }
-  return changes
-}
+/** The changes that the operations ask for. */
+export const toTableChanges = (tables: readonly BatchTable[]): readonly TableChange[] =>
+  tables.map(({ index, operation: { table: name, ifMatch }, read }) => ({
+    operation: index,
+    name,
+    ifMatch,
+    rows: read && unkeptRows(read.table),
+    warnings: read?.warnings,
+  }))
 
 /** The change that an operation asks for. `current`: reads the stored document of an endpoint. */
 export function parseChange(

@@ -7,6 +7,7 @@ import { NOTE_CHARACTERS, type Origin, type StoredDocument } from '../core/store
 import { createPipelineCache } from '../pipeline/pipeline-cache.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { ChangeFeed } from '../store/store.ts'
+import type { TableContent } from '../tables/active-tables.ts'
 import type { CompactTable } from '../tables/compact-table.ts'
 import {
   type BatchReport,
@@ -31,9 +32,9 @@ import {
 import * as failures from './management-failures.ts'
 import { mergePatch, parseDocument } from './parse-document.ts'
 import { Reconciler } from './reconciler.ts'
-import { createStoreQueue, retryOnConflict } from './store-queue.ts'
+import { createStoreQueue, isStoreUnavailable, retryOnConflict } from './store-queue.ts'
 import type { InactiveDocuments, StoredEndpointsOptions } from './stored-endpoints.ts'
-import { type CheckedTable, type TableChange, unkeptRows } from './table-changes.ts'
+import type { CheckedTable, TableChange } from './table-changes.ts'
 
 /** The document of a change, as it is active or was removed, with the warnings of its check. */
 export type Accepted = Readonly<{ document: StoredDocument; version: number; warnings: readonly Lint[] }>
@@ -64,7 +65,9 @@ export interface EndpointService extends EndpointReads {
   load(): Promise<void>
   /** From now on activates the changes of other instances to a shared store. `onVersion` gets each version that is reported. */
   follow(onVersion?: (version: number) => void): void
-  /** Activates what a shared store holds now. */
+  /** Activates what a shared store holds now, as far as it is compiled in time. */
+  refresh(): Promise<void>
+  /** The same; rejects if a compilation is pending. */
   catchUp(): Promise<void>
   /** The version of a shared store that is active here; undefined if the store is not shared. */
   version(): number | undefined
@@ -143,11 +146,41 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     )
   }
 
+  const refresh = () => inOrder(undefined, async () => undefined)
+
   /** Announced outside the queue: two processes that announce at once would wait for each other. */
   const announced = async (made: CheckedSet): Promise<CheckedSet> => {
     const count = made.endpoints.length + made.tables.length
     if (count > 0) await announce?.(count)
     return made
+  }
+
+  /**
+   * Rows are stored before the queue, as that takes long, and only for a change that would be made now. Those of a change
+   * that is refused all the same are removed; where the store did not answer, it may have made the change.
+   */
+  const write = async (...[set, ...others]: Parameters<EndpointWriter['write']>): Promise<CheckedSet> => {
+    const { changes: endpoints, tables = [] } = set
+    const ifMatch = [...endpoints, ...tables].find((one) => one.ifMatch !== undefined)?.ifMatch
+    if (tables.some(({ rows }) => rows?.unkept)) await inOrder(ifMatch, () => writer.check(set, others[1]))
+    const kept: TableContent[] = []
+    const keep = async (table: CompactTable) => {
+      const rows = await options.tables.keep(options.newId(), table)
+      kept.push(rows)
+      return rows
+    }
+    try {
+      const withRows: TableChange[] = []
+      for (const change of tables) {
+        const { unkept } = change.rows ?? {}
+        const rows = unkept ? await failures.callEndpointStore(() => keep(unkept)) : change.rows
+        withRows.push({ ...change, rows })
+      }
+      return await announced(await inOrder(ifMatch, () => writer.write({ ...set, tables: withRows }, ...others)))
+    } catch (thrown) {
+      if (!isStoreUnavailable(thrown)) kept.map((rows) => options.tables.unkeep(rows))
+      throw thrown
+    }
   }
 
   /** `describe`: runs before each attempt, when what other instances have stored is known. */
@@ -170,6 +203,7 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     ...reads,
     load: () => reconciler.load(),
     follow: (onVersion) => reconciler.follow(onVersion),
+    refresh,
     catchUp: () => failures.callEndpointStore(() => enqueue(() => reconciler.catchUpWholly())),
     version: () => reconciler.version,
     inactive: () => [...reconciler.inactive.refused.keys(), ...reconciler.inactive.pending.keys()],
@@ -183,9 +217,8 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     },
     inactiveDocuments: reconciler.inactive,
     changeTables: async (tables, origin = {}, toAuditEntry) => {
-      const ifMatch = tables.find((one) => one.ifMatch !== undefined)?.ifMatch
       const set = { changes: [], tables, origin, collectFaults: () => FIRST_FAULT }
-      return (await announced(await inOrder(ifMatch, () => writer.write(set, toAuditEntry)))).tables
+      return (await write(set, toAuditEntry)).tables
     },
     checkTables: async (tables) => {
       const set = { changes: [], tables, origin: {}, collectFaults: () => FIRST_FAULT }
@@ -231,21 +264,18 @@ export function createEndpointService(options: EndpointServiceOptions): Endpoint
     batch: async (text, origin = {}, toAuditEntry) => {
       const { operations, faults: read, dryRun, note = origin.note } = await readBatch(text)
       const { tables, faults } = await readTables(operations, read)
-      const isKept = !dryRun && faults.length === 0
-      const keepRows = isKept ? (table: CompactTable) => options.tables.keep(options.newId(), table) : unkeptRows
       const set = {
         changes: operations.filter(isEndpointChange).map((one) => parseChange(one, (id) => writer.current(id))),
-        tables: await failures.callEndpointStore(() => toTableChanges(tables, keepRows)),
+        tables: toTableChanges(tables),
         origin: note === undefined ? origin : { ...origin, note: note.slice(0, NOTE_CHARACTERS) },
         collectFaults: () => collectFaults(faults),
       }
       // Compared with what other instances have stored. What takes long holds no other change up.
-      await inOrder(undefined, async () => undefined)
+      await refresh()
       const ahead = await failures.callEndpointStore(() => writer.prepare(set))
-      const ifMatch = [...set.changes, ...set.tables].find((one) => one.ifMatch !== undefined)?.ifMatch
       const checked = dryRun
         ? await failures.callEndpointStore(() => writer.check(set, ahead))
-        : await announced(await inOrder(ifMatch, () => writer.write(set, toAuditEntry, ahead)))
+        : await write(set, toAuditEntry, ahead)
       const results = [
         ...checked.endpoints.map((one) => toOperationResult(one, dryRun)),
         ...checked.tables.map((one) => toTableResult(one, dryRun)),

@@ -15,6 +15,7 @@ import type { PipelineSettings, Services } from '../pipeline/services.ts'
 import { toStateRecord, usesState } from '../pipeline/stages/state.ts'
 import type { AuditEffect, ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { EndpointStore, EndpointWrite, RefusedWrite } from '../store/sql/endpoint-store.ts'
+import type { Premises } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
 import { type CompiledEndpoint, compileDocument, type Stamp } from './compiled-endpoint.ts'
 import { ActiveEndpoints, findClashes, hasNameAndClaims, type Registry } from './endpoint-registry.ts'
@@ -22,6 +23,7 @@ import * as failures from './management-failures.ts'
 import type { ParsedDocument } from './parse-document.ts'
 import { computeEtag, matchesEtag } from './precondition.ts'
 import type { Reconciler } from './reconciler.ts'
+import { Outdated } from './store-queue.ts'
 import {
   bytesAfter,
   type CheckedTable,
@@ -30,6 +32,7 @@ import {
   lintUses,
   shapesAfter,
   type TableChange,
+  takesAway,
   toTableWrite,
 } from './table-changes.ts'
 
@@ -150,12 +153,12 @@ const CHECKED_AT_ONCE = 20
 
 export class EndpointWriter {
   readonly #options: EndpointWriterOptions & Readonly<{ pipelines: PipelineCache }>
-  readonly #reconciler: Pick<Reconciler, 'inactive' | 'confirm'>
+  readonly #reconciler: Pick<Reconciler, 'inactive' | 'confirm' | 'seen'>
   #lastPrepared: Promise<unknown> = Promise.resolve()
 
   constructor(
     options: EndpointWriterOptions & Readonly<{ pipelines: PipelineCache }>,
-    reconciler: Pick<Reconciler, 'inactive' | 'confirm'>,
+    reconciler: Pick<Reconciler, 'inactive' | 'confirm' | 'seen'>,
   ) {
     this.#options = options
     this.#reconciler = reconciler
@@ -277,7 +280,8 @@ export class EndpointWriter {
     }))
     const ids = checked.map(({ stamp }) => stamp._id)
     const tableWrites = tables.map((one) => toTableWrite(one, at, set.origin, toAuditEntry))
-    const result = await this.#reconciler.confirm(ids, () => store.writeAll(writes, tableWrites))
+    const result = await this.#reconciler.confirm(ids, () => store.writeAll(writes, tableWrites, this.#premises(made)))
+    if (result !== 'stored' && result.reason === 'outdated') throw new Outdated()
     if (result !== 'stored') {
       const faults = set.collectFaults()
       const refused = (result.reason === 'table stale' ? tables : checked)[result.index]
@@ -300,6 +304,19 @@ export class EndpointWriter {
       }
     }
     return made
+  }
+
+  /** With them, neither of two instances takes away what the other one begins to read. */
+  #premises({ endpoints, tables }: CheckedSet): Premises | undefined {
+    const { seen } = this.#reconciler
+    if (seen === undefined) return undefined
+    const current = this.#options.tables.current
+    const changed = new Set(tables.map(({ change }) => change.name))
+    const read = endpoints.flatMap(({ compiled }) => compiled?.tableUses ?? []).map(({ table }) => table)
+    const versions = new Map(
+      read.filter((name) => !changed.has(name)).map((name) => [name, current.get(name)?.version ?? 0]),
+    )
+    return { storeVersion: tables.some(takesAway) ? seen : undefined, tables: versions }
   }
 
   async #prepareOne(

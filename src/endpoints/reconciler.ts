@@ -61,6 +61,11 @@ export class Reconciler {
     return this.#options.changes && this.#version
   }
 
+  /** The version of a shared store that changes are checked against. */
+  get seen(): number | undefined {
+    return this.#options.changes && this.#seen
+  }
+
   /** At the start: activates all that the store holds. Rejects with OVERLOADED if a compilation is pending. */
   async load(): Promise<void> {
     const { changes, store, tables, enqueue } = this.#options

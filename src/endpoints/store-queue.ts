@@ -38,8 +38,11 @@ export function createStoreQueue(): StoreQueue {
   }
 }
 
-const isStoreUnavailable = (thrown: unknown): boolean =>
+export const isStoreUnavailable = (thrown: unknown): boolean =>
   thrown instanceof StoreUnavailable || (thrown instanceof Failure && thrown.kind.store === 'management')
+
+/** A change was checked against what the store holds no more, and is to be checked again, whatever its If-Match names. */
+export class Outdated extends Error {}
 
 /** Of instances that change one endpoint at once, one succeeds in each round, so all of them finish. */
 const MAX_ATTEMPTS = 50
@@ -53,8 +56,8 @@ export async function retryOnConflict<T>(ifMatch: string | undefined, work: () =
     try {
       return await work()
     } catch (thrown) {
-      const isConflict = thrown instanceof Failure && thrown.kind.stale === true
-      if (ifMatch !== undefined || !isConflict) throw thrown
+      const isConflict = ifMatch === undefined && thrown instanceof Failure && thrown.kind.stale === true
+      if (!isConflict && !(thrown instanceof Outdated)) throw thrown
       if (attempt === MAX_ATTEMPTS) throw new StoreUnavailable('Too many conflicting changes.', { cause: thrown })
     }
   }

@@ -45,18 +45,19 @@ export function tableOf(reading: TableReading): ReadTable {
   throw new Failure('TABLE_INVALID', `The table has ${count}; nothing was stored.`, { details: [...reading.faults] })
 }
 
-/** The rows of a table that nothing is to store. */
-export const unkeptRows = async (table: CompactTable): Promise<TableContent> => ({
+/** The rows of a table that are not stored. */
+export const unkeptRows = (table: CompactTable): TableContent => ({
   head: { columns: table.columns, rows: table.size, bytes: table.bytes },
   content: '',
   table,
+  unkept: table,
 })
 
 /** Representations of one version differ, so each has a tag of its own; a change may name any of them. */
 export const tableEtag = (version: number, { fileEnding }: Pick<TableFormat, 'fileEnding'>): string =>
   `"${version}${fileEnding}"`
 
-const isCurrent = (ifMatch: string, version: number): boolean =>
+export const isCurrent = (ifMatch: string, version: number): boolean =>
   Object.values(TABLE_FORMATS).some((format) => matchesEtag(ifMatch, tableEtag(version, format)))
 
 /** Whether there is what If-None-Match excludes: with `*`, any version. */
@@ -81,6 +82,10 @@ export async function checkTableChange(
   const method = rows === undefined ? 'delete' : restored === undefined ? written : 'restore'
   return { change, before, method, current }
 }
+
+/** Whether the table, or a column of it, is gone afterwards. */
+export const takesAway = ({ change: { rows }, current }: CheckedTable): boolean =>
+  current?.table.columns.some((column) => !rows?.head.columns.includes(column)) ?? false
 
 /** What the tables are after the changes. */
 export function shapesAfter(tables: ActiveTables, changes: readonly TableChange[]): TableShapes {

@@ -17,7 +17,7 @@ import type { TableReading } from '../tables/table-reading.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
-import { type ReadTable, tableEtag, tableOf, unkeptRows } from './table-changes.ts'
+import { isCurrent, type ReadTable, tableEtag, tableOf, unkeptRows } from './table-changes.ts'
 
 /** Who changes a table: the headers If-Match and If-None-Match of the call, who calls, and the entry of the audit log. */
 export type TableCall = Readonly<{
@@ -80,7 +80,7 @@ const MAX_SHOWN_CHANGES = 1_000
 export type TableServiceOptions = Readonly<{
   store: TableStore
   tables: ActiveTables
-  endpointService: Pick<EndpointService, 'changeTables' | 'checkTables'>
+  endpointService: Pick<EndpointService, 'changeTables' | 'checkTables' | 'refresh'>
   newId: () => string
   clock: Clock
   logger: Logger
@@ -89,6 +89,8 @@ export type TableServiceOptions = Readonly<{
 /** Every method fails with STORE_UNAVAILABLE; those that name a table with TABLE_UNKNOWN, those with a version with VERSION_UNKNOWN. */
 export class TableService {
   readonly #options: TableServiceOptions
+  /** The last change of rows of each table: made at once, all but one would be in vain. */
+  readonly #rowChanges = new Map<string, Promise<unknown>>()
 
   constructor(options: TableServiceOptions) {
     this.#options = options
@@ -158,7 +160,7 @@ export class TableService {
   /** What `put` would change. Fails as `put` does. */
   async comparePut(name: string, reading: TableReading, ifNoneMatch: string | undefined): Promise<TableDiff> {
     const { table } = tableOf(reading)
-    const rows = await unkeptRows(table)
+    const rows = unkeptRows(table)
     await this.#options.endpointService.checkTables([{ operation: 0, name, ifNoneMatch, rows }])
     return compareTables(this.#options.tables.current.get(name)?.table, table)
   }
@@ -177,11 +179,26 @@ export class TableService {
 
   /** Fails as `put` does. */
   changeRows(name: string, change: RowsChange, call: TableCall): Promise<ChangedTable> {
+    const before = this.#rowChanges.get(name)
+    const work = () => this.#changeRows(name, change, call)
+    const changed = before === undefined ? work() : before.then(work)
+    const settled: Promise<unknown> = changed
+      .catch(() => undefined)
+      .finally(() => {
+        if (this.#rowChanges.get(name) === settled) this.#rowChanges.delete(name)
+      })
+    this.#rowChanges.set(name, settled)
+    return changed
+  }
+
+  #changeRows(name: string, change: RowsChange, call: TableCall): Promise<ChangedTable> {
     return retryOnConflict(call.ifMatch, async () => {
+      await this.#options.endpointService.refresh()
       const { version, table } = this.get(name)
+      if (call.ifMatch !== undefined && !isCurrent(call.ifMatch, version)) throw failures.staleTable()
       const built = tableOf(await readChange(table, change))
-      const ifMatch = call.ifMatch ?? tableEtag(version, TABLE_FORMATS.json)
-      return this.#store(name, built, { ...call, ifMatch })
+      // The rows are those of this version: whatever the caller would accept, they replace no other one.
+      return this.#store(name, built, { ...call, ifMatch: tableEtag(version, TABLE_FORMATS.json) })
     })
   }
 
@@ -196,8 +213,7 @@ export class TableService {
   }
 
   async #store(name: string, { table, warnings }: ReadTable, call: TableCall): Promise<ChangedTable> {
-    const rows = await this.#call(() => this.#options.tables.keep(this.#options.newId(), table))
-    return { ...(await this.#change({ name, rows }, call)), warnings }
+    return { ...(await this.#change({ name, rows: unkeptRows(table) }, call)), warnings }
   }
 
   async #change(change: Omit<TableChangeOf, 'operation'>, { origin, toAuditEntry, ...conditions }: TableCall) {
@@ -206,8 +222,8 @@ export class TableService {
       origin,
       toAuditEntry,
     )
-    const { before = 0, method } = made ?? {}
-    return { name: change.name, version: before + 1, isNew: method === 'create', warnings: [], ...change.rows?.head }
+    const { before = 0, method, change: { rows } = change } = made ?? {}
+    return { name: change.name, version: before + 1, isNew: method === 'create', warnings: [], ...rows?.head }
   }
 
   #call<T>(work: (store: TableStore) => Promise<T>): Promise<T> {

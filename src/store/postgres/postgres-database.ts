@@ -1,6 +1,6 @@
 /** PostgreSQL behind the port of the SQL stores: every statement is a round trip. */
 import type { Database, TransactionWork } from '../sql/database.ts'
-import type { Fragment, Sql, SqlValues } from '../sql/sql.ts'
+import { type Fragment, type NoValues, type Sql, type SqlValues, sql } from '../sql/sql.ts'
 import {
   type Connections,
   type Prepared,
@@ -25,6 +25,8 @@ const PING = prepareText<undefined, { read_only: boolean }>(
   () => [],
 )
 
+const VERSION = sql<NoValues, Readonly<{ version: string }>>`select version from configuration`
+
 export function createPostgresDatabase(connections: Connections): Database {
   const prepared = new WeakMap<Fragment, unknown>()
 
@@ -47,6 +49,7 @@ export function createPostgresDatabase(connections: Connections): Database {
   return {
     isShared: true,
     isEmbedded: false,
+    version: VERSION,
     rowsPerWrite: ROWS_PER_WRITE,
     read: run,
     readOnce: (query) => connections.run(prepareOnce(query), undefined),

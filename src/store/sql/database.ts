@@ -41,6 +41,8 @@ export interface Database {
   readonly isShared: boolean
   /** A read costs no round trip and gives its rows without a promise. */
   readonly isEmbedded: boolean
+  /** Reads the version of the store, as its change feed reports it. */
+  readonly version: Sql<NoValues, Readonly<{ version: number | string }>>
   /** The most rows that one statement writes. */
   readonly rowsPerWrite: number
   /** Runs a statement that only reads, at once. It is prepared once: keep it. */

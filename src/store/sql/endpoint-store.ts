@@ -18,7 +18,7 @@ import { type Database, insertStatement, rowsStatement, step, type TransactionWo
 import { documentText, indexable, keyText, readDocument, type Tables } from './schema.ts'
 import { elements, LOCK_ROWS, type NoValues, named, nextStateSequence, raw, sql, textBytes } from './sql.ts'
 import { type StateRecord, stateRow } from './states.ts'
-import { type TableWrite, writeTables } from './table-store.ts'
+import { haveChanged, type Premises, type TableWrite, writeTables } from './table-store.ts'
 
 /** The reason why a write is refused. */
 export type StoreClash =
@@ -46,10 +46,10 @@ export type EndpointWrite = Readonly<{ change?: Partial<Change>; entry?: AuditEn
 /**
  * The first write that is refused, by its place among the writes. 'gone': no document has the id; 'stale': the stored document
  * is another one than expected, or there is one that was to be inserted; 'table stale': the write of a table at this place is
- * not of its newest version.
+ * not of its newest version; 'outdated': the premises hold no more.
  */
 export type RefusedWrite = Readonly<{ index: number }> &
-  (Readonly<{ reason: 'gone' | 'stale' | 'table stale' }> | StoreClash)
+  (Readonly<{ reason: 'gone' | 'stale' | 'table stale' | 'outdated' }> | StoreClash)
 
 /** A document at one of its versions. */
 export type DocumentVersion = Readonly<{ id: string; version: number }>
@@ -210,9 +210,14 @@ export function compileEndpointStore(database: Database) {
   async function writeAll(
     writes: readonly EndpointWrite[],
     tables: readonly TableWrite[] = [],
+    premises: Premises = { tables: new Map() },
   ): Promise<'stored' | RefusedWrite> {
+    const work = compileWrites(writes, tables)
     try {
-      return await database.transaction(compileWrites(writes, tables))
+      return await database.transaction(function* () {
+        if (yield* haveChanged(premises, database)) return { index: 0, reason: 'outdated' } as const
+        return yield* work()
+      })
     } catch (thrown) {
       const clash = UNIQUE_INDEXES[database.violatedIndex(thrown) ?? '']
       if (clash === undefined) throw thrown

@@ -29,7 +29,7 @@ type ByName = Readonly<{ name: string }>
 
 /** Parts of rows are at most so long: one is read, or written, between two messages. */
 const PART_BYTES = 262_144
-/** Parts without a version are left by a change that was not completed: it had an hour. */
+/** Parts without a version are left by a process that ended, or a store that did not answer: the change had an hour. */
 const UNUSED_MS = 3_600_000
 /** Parts that one statement removes. */
 const REMOVED_AT_ONCE = 16
@@ -52,9 +52,9 @@ const PART = sql<Readonly<{ content: string; part: number }>, Pick<Tables['table
   select bytes from table_parts where content = :content and part = :part`
 const ADD_PART = sql<Tables['table_parts']>`
   insert into table_parts (content, part, bytes) values (:content, :part, :bytes)`
-const REMOVE_UNUSED = sql<Readonly<{ before: string }>>`
+const REMOVE_UNUSED = sql<Readonly<{ first: string; last: string }>>`
   delete from table_parts where (content, part) in (
-    select content, part from table_parts where content < :before
+    select content, part from table_parts where content between :first and :last
     and not exists (select 1 from table_versions where table_versions.content = table_parts.content)
     limit ${raw(`${REMOVED_AT_ONCE}`)}
   ) returning part`
@@ -88,12 +88,32 @@ export function compileTableStore(database: Database) {
         await database.write(ADD_PART, { content, part, bytes: bytes.subarray(from, from + PART_BYTES) })
       }
     },
-    /** Removes what no version has, a little at a time. `now`: milliseconds since the epoch. */
-    async removeUnused(now: number): Promise<void> {
-      const before = idFrom(now - UNUSED_MS)
-      while ((await database.write(REMOVE_UNUSED, { before })).length > 0);
-    },
+    /** Removes what no version has and no change is about to have. `now`: milliseconds since the epoch. */
+    removeUnused: (now: number): Promise<void> => removeUnused('', idFrom(now - UNUSED_MS)),
+    /** Removes what a change kept that was refused, unless a version has it. */
+    unkeep: (content: string): Promise<void> => removeUnused(content, content),
   }
+
+  /** A little at a time. */
+  async function removeUnused(first: string, last: string): Promise<void> {
+    while ((await database.write(REMOVE_UNUSED, { first, last })).length > 0);
+  }
+}
+
+/** What writes were checked against besides what they replace: the version of the store, and those of tables, by name. */
+export type Premises = Readonly<{ storeVersion?: number | undefined; tables: ReadonlyMap<string, number> }>
+
+/** Whether the store has changed since, within a transaction. */
+export function* haveChanged({ storeVersion, tables }: Premises, database: Database): TransactionWork<boolean> {
+  if (storeVersion !== undefined) {
+    const [now] = yield* step(database.version, {})
+    if (Number(now?.version) !== storeVersion) return true
+  }
+  for (const [name, version] of tables) {
+    const [newest] = yield* step(NEWEST, { name })
+    if (newest?.version !== version) return true
+  }
+  return false
 }
 
 /** Writes the versions within a transaction. Out: the index of the first one whose table has changed; else undefined. */

@@ -90,6 +90,7 @@ export function createSqliteDatabase({ db, writer, shared }: SqliteDatabaseOptio
   return {
     isShared: shared,
     isEmbedded: true,
+    version: VERSION,
     rowsPerWrite: ROWS_PER_WRITE,
     read: run,
     readOnce: (query) => prepare(db, query).all({} as never),

@@ -1,7 +1,11 @@
 /** Tables over the management API, and the messages that read them. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { text as readText } from 'node:stream/consumers'
 import { after, before, test } from 'node:test'
 import { fhirRoutes } from '../../../src/api/fhir.ts'
@@ -9,12 +13,27 @@ import { listFailures } from '../../../src/api/openapi.ts'
 import { tableRoutes } from '../../../src/api/tables.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { json, type Service, startService } from '../../support/service.ts'
+import { until } from '../../support/until.ts'
 
+const folder = mkdtempSync(join(tmpdir(), 'crosswalk-'))
 let service: Service
 before(async () => {
-  service = await startService()
+  service = await startService({ TABLES_MAX_BYTES: '50000' }, folder)
 })
-after(() => service.stop())
+after(async () => {
+  await service.stop()
+  rmSync(folder, { recursive: true })
+})
+
+/** Runs a statement beside the service. */
+function inStore<Row>(text: string): Row[] {
+  const database = new DatabaseSync(join(folder, 'test.db'))
+  try {
+    return database.prepare(text).all() as Row[]
+  } finally {
+    database.close()
+  }
+}
 
 async function call(path: string, init: RequestInit = {}) {
   const response = await fetch(`${service.adminUrl}${path}`, init)
@@ -320,4 +339,56 @@ test('a refused value is told what it must be', async () => {
     assert.equal(status, 400)
     assert.ok(JSON.stringify(JSON.parse(text)).includes(JSON.stringify(says).slice(1, -1)), text)
   }
+})
+
+const parts = () => inStore<{ count: number }>('select count(*) as count from table_parts')[0]?.count ?? 0
+const codeOf = ({ json: read }: Awaited<ReturnType<typeof call>>) => read<{ code?: string }>().code
+
+test('what is refused or lost leaves no rows in the store, and rows without a version go at the start', async () => {
+  await call('/tables/held', csv('code,v\nA,1\n'))
+  const target = { key: 'v', transform: { function: 'table', parameters: { table: 'held', column: 'v' } } }
+  const endpoint = { pattern: '/held' }
+  await service.register({ name: 'Held', endpoint, inputMapping: { 'requestBody.v': target } })
+  const before = parts()
+  const clash = { name: 'Held', endpoint }
+  const put = { op: 'putTable', table: 'other', content: 'code,v\nA,1\n' }
+  const stale = await call('/tables/held', csv('code,v\nA,2\n', { 'if-match': '"9.csv"' }))
+  assert.equal(codeOf(stale), 'PRECONDITION_FAILED')
+  assert.equal(codeOf(await call('/tables/held', csv('code,w\nA,2\n'))), 'TABLE_IN_USE')
+  const big = Array.from({ length: 1_500 }, (_, at) => `${at},a value of some length ${at}`)
+  assert.equal(codeOf(await call('/tables/held', csv(['code,v', ...big].join('\n')))), 'TABLES_FULL')
+  const batch = { operations: [put, { op: 'create', document: clash }] }
+  assert.equal((await call('/endpoints/batch', json('POST', batch))).status, 400)
+  assert.equal(parts(), before)
+  inStore("insert into table_parts (content, part, bytes) values ('000000000000000000000001', 0, x'00')")
+  assert.equal(parts(), before + 1)
+  await service.stop()
+  service = await startService({}, folder)
+  await until(parts, (count) => count === before)
+})
+
+test('rows that are changed at once are each built and stored once', async () => {
+  await call('/tables/busy', csv('code,v\nA,1\n'))
+  const before = parts()
+  const edit = (_: unknown, at: number) =>
+    call('/tables/busy/rows', json('POST', { rows: [{ code: `P${at}`, v: '1' }] }))
+  const answers = await Promise.all(Array.from({ length: 8 }, edit))
+  assert.deepEqual(new Set(answers.map(({ status }) => status)), new Set([200]))
+  assert.equal((await call('/tables/busy/$translate?code=P7')).status, 200)
+  assert.equal(parts() - before, 8)
+})
+
+test('a damaged table is left out and named until it is stored again', async () => {
+  await call('/tables/hurt', csv('code,v\nA,1\n'))
+  await service.stop()
+  inStore(
+    "update table_parts set bytes = zeroblob(length(bytes)) where content = (select content from table_versions where name = 'hurt')",
+  )
+  service = await startService({}, folder)
+  const named = async () => (await call('/health/ready')).json<{ tablesNotInForce?: string[] }>().tablesNotInForce
+  assert.deepEqual(await named(), ['hurt'])
+  assert.equal(service.log.filter(({ fields }) => fields.table === 'hurt').length, 1)
+  assert.equal((await call('/tables/busy')).status, 200)
+  assert.equal((await call('/tables/hurt', csv('code,v\nA,1\n'))).status, 201)
+  assert.equal(await named(), undefined)
 })

@@ -10,13 +10,16 @@ import type { Logger } from '../../../src/core/ports/logger-port.ts'
 import { createEndpointRegistry, type Registry } from '../../../src/endpoints/endpoint-registry.ts'
 import { createEndpointService, type EndpointService } from '../../../src/endpoints/endpoint-service.ts'
 import { computeEtag } from '../../../src/endpoints/precondition.ts'
+import { TableService } from '../../../src/endpoints/table-service.ts'
 import { createRoutes, type Routes } from '../../../src/inbound/http/routes.ts'
 import { createHttpClient } from '../../../src/outbound/http/http-client.ts'
 import type { Sandbox } from '../../../src/pipeline/sandbox.ts'
 import { createSandbox } from '../../../src/sandbox/process-sandbox.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
+import type { Store } from '../../../src/store/store.ts'
 import { StoreUnavailable } from '../../../src/store/store-access.ts'
 import { ActiveTables } from '../../../src/tables/active-tables.ts'
+import { TABLE_FORMATS } from '../../../src/tables/table-formats.ts'
 import { openPostgres } from '../../support/contracts/stores.ts'
 import { producer } from '../../support/endpoints/open-endpoint-service.ts'
 import { guards } from '../../support/guards.ts'
@@ -24,15 +27,20 @@ import { openTestTargets } from '../../support/outbound.ts'
 import { endpointDocument } from '../../support/service.ts'
 import { freshDatabase, postgresMissing, type TestDatabase } from '../../support/services/postgres.ts'
 import { silent } from '../../support/silent.ts'
+import { listRows } from '../../support/tables/tables.ts'
 import { until } from '../../support/until.ts'
 
 const needsPostgres = { skip: postgresMissing() ?? false }
 
 type Instance = Readonly<{
   catalogue: EndpointService
+  tables: TableService
+  active: ActiveTables
+  /** The rows of tables that were stored, in their order. */
+  kept: string[]
+  store: Store
   registry: Registry
   routes: Routes
-  tables: ActiveTables
   ping(): Promise<void>
   paths(): string[]
   /** As the store does, where the instance follows it. */
@@ -61,10 +69,19 @@ async function openInstance(
   const registry = createEndpointRegistry()
   const routes = createRoutes(registry)
   let report: Instance['report'] = () => undefined
-  const tables = new ActiveTables({ store: store.tables, logger })
+  const kept: string[] = []
+  const tableStore: Store['tables'] = {
+    ...store.tables,
+    keep: (content, bytes) => {
+      kept.push(content)
+      return store.tables.keep(content, bytes)
+    },
+  }
+  const active = new ActiveTables({ store: tableStore, logger })
+  const newId = createIds(Date.now, randomBytes(4).readUInt32BE())
   const catalogue = createEndpointService({
     store: store.endpoints,
-    tables,
+    tables: active,
     changes: {
       since: async (version) => {
         const since = await store.changes.since(version)
@@ -85,20 +102,21 @@ async function openInstance(
     },
     settings: reading.settings,
     clock,
-    newId: createIds(Date.now, randomBytes(4).readUInt32BE()),
+    newId,
+    logger,
+  })
+  const tables = new TableService({
+    store: tableStore,
+    tables: active,
+    endpointService: catalogue,
+    newId,
+    clock,
     logger,
   })
   await catalogue.load()
   const paths = () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern ?? '')
-  return {
-    catalogue,
-    registry,
-    routes,
-    tables,
-    ping: store.endpoints.ping,
-    paths,
-    report: (version) => report(version),
-  }
+  const { ping } = store.endpoints
+  return { catalogue, tables, active, kept, store, registry, routes, ping, paths, report: (version) => report(version) }
 }
 
 const textOf = (pattern: string, changes: JsonObject = {}): string =>
@@ -181,7 +199,7 @@ test('an endpoint and its table that change while they are read arrive together'
     await change('z', id)
     await other.catalogue.load()
     const uses = other.registry.get(id)?.tableUses?.map((use) => use.column)
-    assert.deepEqual([uses, other.tables.current.get('pairs')?.table.columns], [[expected], ['code', expected]])
+    assert.deepEqual([uses, other.active.current.get('pairs')?.table.columns], [[expected], ['code', expected]])
   }
 })
 
@@ -566,4 +584,55 @@ test('a start where no isolated process has time fails, and says so', needsPostg
   const one = await openInstance(database)
   await one.catalogue.create(isolated('/late'))
   await assert.rejects(openInstance(database, openStarved(database).means), LATE)
+})
+
+const csvOf = (text: string) => TABLE_FORMATS.csv.read(Buffer.from(text))
+const readerOf = (table: string): JsonObject => ({
+  inputMapping: { 'requestBody.c': { key: 'v', transform: { function: 'table', parameters: { table, column: 'v' } } } },
+})
+
+test(
+  'rows are changed in the version that If-Match names, also where it was not heard of',
+  needsPostgres,
+  async (test) => {
+    const [one, other] = await openTwo(await freshDatabase(test))
+    await one.tables.put('codes', await csvOf('code,v\nA,0\n'), { origin: {} })
+    await other.catalogue.load()
+    await one.tables.put('codes', await csvOf('code,v\nA,1\nN,new\n'), { origin: {} })
+    const rows = [{ code: 'C', v: '2' }]
+    await other.tables.changeRows('codes', { rows }, { ifMatch: '"2.csv"', origin: {} })
+    await assert.rejects(other.tables.changeRows('codes', { rows }, { ifMatch: '"1.csv"', origin: {} }), {
+      code: 'PRECONDITION_FAILED',
+    })
+    assert.deepEqual(listRows(other.tables.get('codes').table), [
+      ['code', 'v'],
+      ['A', '1'],
+      ['N', 'new'],
+      ['C', '2'],
+    ])
+    await one.tables.changeRows('codes', { rows: [{ code: 'D', v: '3' }] }, { origin: {} })
+    assert.deepEqual([one.tables.get('codes').version, one.tables.get('codes').table.size], [4, 4])
+  },
+)
+
+test('a table does not go while another instance begins to read it', needsPostgres, async (test) => {
+  const [one, other] = await openTwo(await freshDatabase(test))
+  const outcomes: string[] = []
+  for (let round = 0; round < 10; round += 1) {
+    const table = `race${round}`
+    await one.tables.put(table, await csvOf('code,v\nA,0\n'), { origin: {} })
+    const [removed, made] = await Promise.allSettled([
+      round % 2 === 0
+        ? one.tables.remove(table, { ifMatch: '"1.csv"', origin: {} })
+        : one.tables.put(table, await csvOf('code,w\nA,0\n'), { origin: {} }),
+      other.catalogue.create(textOf(`/${table}`, readerOf(table))),
+    ])
+    outcomes.push(`${removed.status} ${made.status}`)
+    const { reason } = (removed.status === 'rejected' ? removed : made) as PromiseRejectedResult
+    assert.match(reason.code, removed.status === 'rejected' ? /^TABLE_IN_USE$/ : /^CONFIGURATION_INVALID$/)
+  }
+  assert.ok(
+    outcomes.every((one) => one === 'fulfilled rejected' || one === 'rejected fulfilled'),
+    `${outcomes}`,
+  )
 })

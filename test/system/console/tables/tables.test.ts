@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import { json, type Service } from '../../../support/service.ts'
+import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { type ConsoleOptions, openConsole } from '../console-page.ts'
 import { paste } from './paste.ts'
@@ -218,8 +219,10 @@ describe('/tables', { skip: NO_BROWSER }, () => {
     await page.getByText(/3 of the newest messages read the table.*maps 2 of them otherwise than version 1/).waitFor()
     await checkAccessibility()
     await page.getByRole('link', { name: 'Show them' }).click()
-    await page.locator('[data-row]').nth(1).waitFor()
-    assert.equal(await page.locator('[data-row]').count(), 2)
+    await until(
+      () => page.locator('[data-row]').count(),
+      (count) => count === 2,
+    )
   })
 
   test('gives files of each format', async (test) => {
