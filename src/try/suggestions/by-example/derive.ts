@@ -1,0 +1,563 @@
+/**
+ * Derives how an output is made from a message: for each place of the output a rule, for each list the list of the message that
+ * its elements belong to. Everything holds for all rows, or it is unknown.
+ */
+import { isObject, type Json } from '../../../core/json.ts'
+import type { PathStep } from '../../../core/path-step.ts'
+import { type Choice, chooseRule, type Doubt, placeKey } from './choose-rule.ts'
+import { type Candidate, expressionPath, type Rule } from './rules.ts'
+import { looseText, Search } from './search.ts'
+import {
+  ABSENT,
+  addColumns,
+  type Budget,
+  type Column,
+  type ListColumn,
+  nameScore,
+  type Place,
+  type Scope,
+  spend,
+  type Values,
+} from './source-values.ts'
+import { findConversions, findConstants, innerPaths, readSteps } from './value-rules.ts'
+
+/** `steps`: in the output, or in the element of the list around. `pairs`: those that have it, by their index. */
+type At = Readonly<{ steps: readonly PathStep[]; pairs: readonly number[]; doubt?: Doubt }>
+
+export type EntryNode = At & Readonly<{ kind: 'entry'; choice: Choice; isNullable: boolean }>
+export type UnknownNode = At & Readonly<{ kind: 'unknown'; doubt: Doubt }>
+/** Values and lists one after the other. */
+export type AppendNode = At &
+  Readonly<{ kind: 'append'; parts: readonly Readonly<{ place: Place; isList: boolean }>[] }>
+export type ListNode = At &
+  Readonly<{
+    kind: 'list'
+    list: Place
+    /** Of the elements that are mapped, about `item`. */
+    when?: string
+    /** By paths with `[]`, or by an `each`. */
+    form: 'spread' | 'each'
+    /** The list is there even if it has no element. */
+    isAlways: boolean
+    /** Of the scope of its elements. */
+    level: number
+    isOfScalars: boolean
+    inner: readonly Node[]
+  }>
+export type Node = EntryNode | UnknownNode | AppendNode | ListNode
+
+export type Derivation = Readonly<{
+  values: Values
+  budget: Budget
+  pause: () => Promise<void> | undefined
+}>
+
+type Rows = readonly (Json | undefined)[]
+
+const isScalar = (value: Json | undefined): boolean => typeof value !== 'object' || value === null
+const isAbsent = (value: Json | undefined): boolean => value === undefined
+
+/** The pairs that have a value in one of their rows. */
+function pairsOf(scope: Scope, rows: Rows): readonly number[] {
+  const pairs = new Set<number>()
+  for (const [row, value] of rows.entries()) {
+    if (value === undefined) continue
+    let at = row
+    for (let here = scope; here.around !== undefined; here = here.around.scope) at = here.around.rows[at] ?? -1
+    pairs.add(at)
+  }
+  return [...pairs]
+}
+
+/** In: the value of a place of the output in each row of a scope. */
+export async function derive(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Rows,
+  steps: readonly PathStep[],
+): Promise<readonly Node[]> {
+  await derivation.pause()
+  const there = rows.filter((value) => value !== undefined && value !== null)
+  if (rows.every(isAbsent)) return []
+  if (there.every(isScalar)) return [deriveValue(derivation, scope, rows, steps)]
+  const whole = copyWhole(derivation, scope, rows, steps)
+  if (whole !== undefined) return [whole]
+  if (there.every((value) => isObject(value))) return deriveObject(derivation, scope, rows, steps)
+  if (there.every((value) => Array.isArray(value))) {
+    return deriveList(derivation, scope, rows as readonly (readonly Json[] | undefined)[], steps)
+  }
+  return [unknown(scope, rows, steps)]
+}
+
+const unknown = (scope: Scope, rows: Rows, steps: readonly PathStep[]): UnknownNode => ({
+  kind: 'unknown',
+  steps,
+  pairs: pairsOf(scope, rows),
+  doubt: 'unexplained',
+})
+
+function toEntry(scope: Scope, rows: Rows, steps: readonly PathStep[], choice: Choice): EntryNode {
+  const { doubt } = choice
+  return { kind: 'entry', steps, pairs: pairsOf(scope, rows), choice, isNullable: rows.includes(null), ...(doubt && { doubt }) }
+}
+
+function deriveValue({ values, budget }: Derivation, scope: Scope, rows: Rows, steps: readonly PathStep[]): Node {
+  const ids = rows.map((value) => values.id(value))
+  const choice = chooseRule({ steps, ids }, scope, values, budget)
+  return choice === undefined ? unknown(scope, rows, steps) : toEntry(scope, rows, steps, choice)
+}
+
+/** An object or list that is a part of the message as it is, or one without anything in it. */
+function copyWhole(
+  { values, budget }: Derivation,
+  scope: Scope,
+  rows: Rows,
+  steps: readonly PathStep[],
+): EntryNode | undefined {
+  const ids = rows.map((value) => values.id(value))
+  const search = new Search({ steps, ids }, scope, values, budget)
+  if (rows.every((value) => value === undefined || value === null || isBare(value))) {
+    if (steps.length === 0) return undefined
+    findConstants(search)
+  } else {
+    const sample = rows.findIndex((value) => value !== undefined && value !== null && !isBare(value))
+    for (const column of scopeColumns(scope)) {
+      if (columnId(column, scope, sample) !== ids[sample]) continue
+      if (steps.length === 0 && column.place.level === scope.level && column.place.steps.length === 0) continue
+      const rule: Rule = { kind: 'path', place: column.place }
+      search.try('path', [column.place], rule, (row) => search.at(column, row))
+    }
+    if (search.found.length === 0 && Array.isArray(rows[sample])) findConversions(search)
+  }
+  const [candidate, ...others] = search.found.toSorted((one, other) => other.score - one.score)
+  if (candidate === undefined || (steps.length === 0 && scope.level > 0)) return undefined
+  return toEntry(scope, rows, steps, { candidate, others })
+}
+
+const isBare = (value: Json): boolean => typeof value === 'object' && Object.keys(value as object).length === 0
+
+function* scopeColumns(scope: Scope): Iterable<Column> {
+  for (let here: Scope | undefined = scope; here !== undefined; here = here.around?.scope) {
+    if (here.level === 0 || here.level >= scope.level - 1) yield* here.columns
+  }
+}
+
+function columnId(column: Column, scope: Scope, row: number): number {
+  let at = row
+  for (let here = scope; here.level > column.place.level && here.around !== undefined; here = here.around.scope) {
+    at = here.around.rows[at] ?? -1
+  }
+  return column.ids[at] ?? ABSENT
+}
+
+async function deriveObject(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Rows,
+  steps: readonly PathStep[],
+): Promise<readonly Node[]> {
+  const names = new Set<string>()
+  for (const value of rows) if (isObject(value)) for (const name in value) names.add(name)
+  const nodes: Node[] = []
+  for (const name of names) {
+    const members = rows.map((value) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
+    nodes.push(...(await derive(derivation, scope, members, [...steps, { kind: 'name', name }])))
+  }
+  return joinConstants(scope, rows, steps, preferSiblings(nodes))
+}
+
+/** A constant that is there with a place of the message is there with the one that its neighbours are made of. */
+function preferSiblings(nodes: readonly Node[]): readonly Node[] {
+  const places = new Set(
+    nodes.flatMap((node) =>
+      node.kind === 'entry' && node.choice.candidate.family !== 'constant' ? [placeKey(node.choice.candidate.rule)] : [],
+    ),
+  )
+  return nodes.map((node) => {
+    if (node.kind !== 'entry') return node
+    const { candidate, others } = node.choice
+    if (candidate.family !== 'constant' || candidate.rule.kind === 'constant') return node
+    const all = [candidate, ...others]
+    const best = all.find((one) => one.family === 'constant' && places.has(placeKey(one.rule)))
+    if (best === undefined || best === candidate) return node
+    return { ...node, choice: { ...node.choice, candidate: best, others: all.filter((one) => one !== best) } }
+  })
+}
+
+/** An object of constants alone is one constant. */
+function joinConstants(scope: Scope, rows: Rows, steps: readonly PathStep[], nodes: readonly Node[]): readonly Node[] {
+  const [first] = rows
+  if (steps.length === 0 || first === undefined || nodes.length < 2) return nodes
+  const isConstant = (node: Node): boolean =>
+    node.kind === 'entry' &&
+    node.choice.candidate.rule.kind === 'constant' &&
+    node.doubt === undefined &&
+    node.choice.others.length === 0
+  if (!nodes.every(isConstant)) return nodes
+  const text = JSON.stringify(first)
+  if (rows.some((value) => value === undefined || JSON.stringify(value) !== text)) return nodes
+  const candidate: Candidate = {
+    family: 'constant',
+    rule: { kind: 'constant', value: first },
+    give: () => first,
+    score: 0,
+  }
+  return [toEntry(scope, rows, steps, { candidate, others: [] })]
+}
+
+type Lists = readonly (readonly Json[] | undefined)[]
+
+/** Elements of all rows that rules are derived from; what they give is checked with all. */
+const MAX_ELEMENTS = 600
+const MAX_FIXED = 24
+const MAX_SOURCES = 4
+
+async function deriveList(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+): Promise<readonly Node[]> {
+  const tried: (readonly Node[])[] = []
+  for (const source of findSources(derivation, scope, rows, steps)) {
+    const node = await deriveElements(derivation, scope, rows, steps, source)
+    if (node === undefined) continue
+    tried.push([node])
+    if (cost([node]) === 0) break
+  }
+  if (tried.some((nodes) => cost(nodes) === 0)) return best(tried)
+  const appended = findAppended(derivation, scope, rows, steps)
+  const lengths = new Set(rows.flatMap((list) => (list === undefined ? [] : [list.length])))
+  const [length = 0] = lengths
+  if (lengths.size === 1 && length <= MAX_FIXED) {
+    const nodes: Node[] = []
+    for (let index = 0; index < length; index++) {
+      const at = rows.map((list) => list?.[index])
+      nodes.push(...(await derive(derivation, scope, at, [...steps, { kind: 'index', index }])))
+    }
+    const joined = joinConstants(scope, rows, steps, preferSiblings(nodes))
+    tried.push(joined)
+  }
+  if (appended !== undefined && !tried.some((nodes) => cost(nodes) === 0)) tried.push([appended])
+  return tried.length === 0 ? [unknown(scope, rows, steps)] : best(tried)
+}
+
+/** The first of those with the fewest unknown places. */
+const best = (tried: readonly (readonly Node[])[]): readonly Node[] =>
+  tried.reduce((one, other) => (cost(other) < cost(one) ? other : one))
+
+const cost = (nodes: readonly Node[]): number =>
+  nodes.reduce((sum, node) => {
+    if (node.kind === 'unknown') return sum + 1
+    return sum + (node.kind === 'list' ? cost(node.inner) : 0)
+  }, 0)
+
+type Source = Readonly<{
+  list: ListColumn
+  /** The elements that are mapped, in each row. */
+  elements: Lists
+  when?: string
+  score: number
+}>
+
+/** Lists with an element for each of the target's, all of theirs or those that a condition lets through. */
+function findSources(
+  { values, budget }: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+): readonly Source[] {
+  const search = new Search({ steps, ids: rows.map((value) => values.id(value)) }, scope, values, budget)
+  const sources: Source[] = []
+  for (const [list, at] of search.lists()) {
+    if (!spend(budget, rows.length)) break
+    const all = rows.map((_row, row) => at(row))
+    const isLonger = rows.some((wanted, row) => (wanted?.length ?? 0) > (all[row]?.length ?? 0))
+    if (isLonger || search.isOwnElement(list.place)) continue
+    const score = nameScore(list.place, steps)
+    const add = (elements: Lists, when?: string) => {
+      const alike = likeness(rows, elements)
+      if (alike > 0) sources.push({ list, elements, score: alike + score, ...(when && { when }) })
+    }
+    if (rows.every((wanted, row) => (wanted?.length ?? 0) === (all[row]?.length ?? 0))) add(all)
+    else for (const { when, test } of findConditions(all, rows)) add(filter(all, test), when)
+  }
+  return sources.toSorted((one, other) => other.score - one.score).slice(0, MAX_SOURCES)
+}
+
+const filter = (lists: Lists, test: (element: Json) => boolean): Lists => lists.map((list) => list?.filter(test))
+
+/** The share of the target's values that the elements beside them have. */
+function likeness(rows: Lists, elements: Lists): number {
+  let [looked, found] = [0, 0]
+  for (const [row, list] of rows.entries()) {
+    for (const [at, wanted] of (list ?? []).slice(0, 5).entries()) {
+      const given = elements[row]?.[at]
+      const texts = new Set(leafTexts(given))
+      for (const text of leafTexts(wanted)) {
+        looked += 1
+        if (texts.has(text) || [...texts].some((one) => one.length > 2 && (text.includes(one) || one.includes(text)))) {
+          found += 1
+        }
+      }
+    }
+    if (looked > 300) break
+  }
+  return looked === 0 ? 0 : found / looked
+}
+
+const leafTexts = (value: Json | undefined): readonly string[] => {
+  if (value === undefined) return []
+  if (isScalar(value)) return [looseText(value) ?? '']
+  return [...innerPaths(value)].slice(0, 60).map(([, leaf]) => looseText(leaf) ?? '')
+}
+
+type Condition = Readonly<{ when: string; test: (element: Json) => boolean }>
+
+const MAX_CODES = 8
+
+/** What can be said of a field of the elements so that as many are left as the target has. */
+function findConditions(lists: Lists, rows: Lists): readonly Condition[] {
+  const fields = new Map<string, { steps: readonly PathStep[]; codes: Set<Json> }>()
+  let looked = 0
+  for (const element of lists.flatMap((list) => list ?? [])) {
+    if ((looked += 1) > 300) break
+    if (!isObject(element)) continue
+    for (const [steps, value] of innerPaths(element)) {
+      const key = expressionPath('item', steps)
+      const field = fields.get(key) ?? { steps, codes: new Set() }
+      fields.set(key, field)
+      if (field.codes.size <= MAX_CODES) field.codes.add(value)
+    }
+  }
+  const found: Condition[] = []
+  for (const [path, { steps, codes }] of fields) {
+    if (path.includes('`')) continue
+    const conditions: Condition[] = [
+      ...(codes.size > MAX_CODES
+        ? []
+        : [...codes].map((code) => ({
+            when: `${path} = ${JSON.stringify(code)}`,
+            test: (element: Json) => readSteps(element, steps) === code,
+          }))),
+      { when: `$exists(${path})`, test: (element) => (readSteps(element, steps) ?? null) !== null },
+      ...(codes.size > MAX_CODES
+        ? []
+        : [...codes].map((code) => ({
+            when: `$not(${path} = ${JSON.stringify(code)})`,
+            test: (element: Json) => readSteps(element, steps) !== code,
+          }))),
+    ]
+    for (const condition of conditions) {
+      const fits = rows.every(
+        (wanted, row) => (lists[row] ?? []).filter(condition.test).length === (wanted?.length ?? 0),
+      )
+      if (fits) found.push(condition)
+      if (found.length >= MAX_CODES) return found
+    }
+  }
+  return found
+}
+
+async function deriveElements(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+  { list, elements, when }: Source,
+): Promise<Node | undefined> {
+  const { values, budget } = derivation
+  const perRow = Math.max(3, Math.floor(MAX_ELEMENTS / rows.length))
+  const given: (Json | undefined)[] = []
+  const wanted: (Json | undefined)[] = []
+  const around: number[] = []
+  for (const [row, targets] of rows.entries()) {
+    for (const [at, target] of (targets ?? []).slice(0, perRow).entries()) {
+      given.push(elements[row]?.[at] ?? undefined)
+      wanted.push(target ?? undefined)
+      around.push(row)
+    }
+  }
+  const level = scope.level + 1
+  const columns: Column[] = []
+  const lists: ListColumn[] = []
+  addColumns({ columns, lists }, values, budget, { level, steps: [] }, given)
+  const place: Place = { ...list.place }
+  const inside: Scope = { level, size: given.length, columns, lists, around: { scope, rows: around, list: place } }
+  const inner = await derive(derivation, inside, wanted, [])
+  if (!inner.some((node) => usesElement(node, level))) return undefined
+  const doubts = {
+    isSingle: elements.every((one) => (one?.length ?? 0) < 2),
+    isNeverEmpty: !elements.some((one) => one !== undefined && one.length === 0),
+  }
+  const isOfScalars = wanted.every(isScalar)
+  if (isOfScalars || (inner.length === 1 && inner[0]?.steps.length === 0)) {
+    return toListEntry(scope, rows, steps, list.place, when, inner, level)
+  }
+  const form = chooseForm(rows, elements, inner, level, when)
+  const doubt = doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
+  return {
+    kind: 'list',
+    steps,
+    pairs: pairsOf(scope, rows),
+    list: list.place,
+    ...(when && { when }),
+    ...form,
+    level,
+    isOfScalars,
+    inner,
+    ...(doubt && { doubt }),
+  }
+}
+
+function usesElement(node: Node, level: number): boolean {
+  if (node.kind === 'list') return node.list.level === level || node.inner.some((one) => usesElement(one, level))
+  if (node.kind === 'append') return node.parts.some(({ place }) => place.level === level)
+  if (node.kind === 'unknown') return false
+  const { rule } = node.choice.candidate
+  if (rule.kind === 'constant') return false
+  return (rule.kind === 'path' ? [rule.place] : rule.places).some((place) => place.level === level)
+}
+
+/** Each element of the list is one value: the whole list is the value of one entry. */
+function toListEntry(
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+  list: Place,
+  when: string | undefined,
+  inner: readonly Node[],
+  level: number,
+): Node | undefined {
+  const [node] = inner
+  if (node?.kind !== 'entry') return undefined
+  const { candidate } = node.choice
+  const { rule } = candidate
+  const doubt = node.doubt === undefined ? {} : { doubt: node.doubt }
+  const entry = (made: Rule): EntryNode => ({
+    kind: 'entry',
+    steps,
+    pairs: pairsOf(scope, rows),
+    isNullable: false,
+    choice: { candidate: { ...candidate, rule: made }, others: [], ...doubt },
+    ...doubt,
+  })
+  if (rule.kind === 'path' && rule.place.level === level && when === undefined && rule.default !== null) {
+    return entry({ ...rule, place: { level: list.level, steps: [...list.steps, ...rule.place.steps] } })
+  }
+  if (rule.kind === 'path' && rule.transform !== undefined) return undefined
+  const condition = when?.replaceAll('item.', '') ?? ''
+  const variable = `$item${level}`
+  return entry({
+    kind: 'expression',
+    places: [list],
+    write: (read) => {
+      const own = (place: Place) => (place.level === level ? expressionPath(variable, place.steps) : read(place))
+      const value =
+        rule.kind === 'constant'
+          ? JSON.stringify(rule.value)
+          : rule.kind === 'path'
+            ? own(rule.place)
+            : rule.write(own)
+      const filtered = `${read(list)}${condition === '' ? '' : `[${condition}]`}`
+      return `$exists(${read(list)}) ? [${filtered}.(${variable} := $; ${value})]`
+    },
+  })
+}
+
+/** The first form that gives what the rows have where a list is empty or an element has nothing. */
+function chooseForm(
+  rows: Lists,
+  elements: Lists,
+  inner: readonly Node[],
+  level: number,
+  when: string | undefined,
+): Pick<ListNode, 'form' | 'isAlways'> {
+  const isPlain = (node: Node, takesConstants: boolean): boolean => {
+    if (node.kind !== 'entry' || node.steps.length === 0) return false
+    const { rule } = node.choice.candidate
+    if (rule.kind === 'expression' || node.isNullable) return false
+    if (rule.kind === 'constant') return takesConstants
+    return rule.place.level === level || (takesConstants && rule.transform === undefined && rule.default === undefined)
+  }
+  const isPossible = (takesConstants: boolean) =>
+    when === undefined && inner.every((node) => isPlain(node, takesConstants))
+  const shows = (test: (wanted: readonly Json[] | undefined, given: readonly Json[] | undefined) => boolean) =>
+    rows.some((wanted, row) => test(wanted, elements[row]))
+  const emptyFromEmpty = shows((wanted, given) => wanted?.length === 0 && given?.length === 0)
+  const noneFromEmpty = shows((wanted, given) => wanted === undefined && given?.length === 0)
+  const emptyFromNone = shows((wanted, given) => wanted?.length === 0 && given === undefined)
+  const hasNull = rows.some((list) => list?.includes(null))
+  const hasBare = rows.some((list) => list?.some((one) => one !== null && isBare(one)))
+  if (emptyFromNone) return { form: isPossible(false) && !hasBare ? 'spread' : 'each', isAlways: true }
+  if (isPossible(false) && !noneFromEmpty && !hasBare) return { form: 'spread', isAlways: false }
+  if (!emptyFromEmpty && !hasNull) return { form: 'each', isAlways: false }
+  if (isPossible(true) && !noneFromEmpty) return { form: 'spread', isAlways: false }
+  return { form: 'each', isAlways: emptyFromEmpty }
+}
+
+const MAX_PARTS = 20
+
+/** Values and elements of lists one after the other, those that are there; in the order that explains every row. */
+function findAppended(
+  { values, budget }: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+): AppendNode | undefined {
+  const ids = rows.map((list) => list?.map((item) => values.id(item)))
+  const longest = ids.reduce((at, list, row) => ((list?.length ?? 0) > (ids[at]?.length ?? 0) ? row : at), 0)
+  const wanted = ids[longest] ?? []
+  if (wanted.length === 0 || wanted.length > 200) return undefined
+  const search = new Search({ steps, ids: rows.map((value) => values.id(value)) }, scope, values, budget)
+  type Part = Readonly<{ place: Place; isList: boolean; at: (row: number) => readonly number[] }>
+  const parts: Part[] = []
+  for (const [{ place }, at] of search.lists()) {
+    const elements = rows.map((_row, row) => (at(row) ?? []).map((item) => values.id(item)))
+    if (elements.some((list) => list.length > 0)) {
+      parts.push({ place, isList: true, at: (row) => elements[row] ?? [] })
+    }
+  }
+  for (const column of search.columns()) {
+    if (column.place.level === 0 && column.place.steps.length < 2) continue
+    if (search.isOwnElement(column.place) || Array.isArray(search.at(column, longest))) continue
+    const at = (row: number) => {
+      const value = search.at(column, row)
+      return value === undefined || value === null ? [] : [values.id(value)]
+    }
+    if (rows.some((_row, row) => at(row).length > 0)) parts.push({ place: column.place, isList: false, at })
+  }
+  const fits = (part: Part, ends: readonly number[]): readonly number[] | undefined => {
+    const next: number[] = []
+    for (const [row, end] of ends.entries()) {
+      const own = part.at(row)
+      for (const [at, id] of own.entries()) if (ids[row]?.[end + at] !== id) return undefined
+      next.push(end + own.length)
+    }
+    return next
+  }
+  const chosen: Part[] = []
+  let ends: readonly number[] = rows.map(() => 0)
+  while (chosen.length < MAX_PARTS) {
+    if (ids.every((list, row) => (list?.length ?? 0) === ends[row])) break
+    if (!spend(budget, parts.length)) return undefined
+    // The one that explains the most of what is left: a part that is missing in a row must not be taken for another.
+    let bestEnds: readonly number[] | undefined
+    let bestPart: Part | undefined
+    const total = (all: readonly number[]) => all.reduce((sum, end) => sum + end, 0)
+    for (const part of parts) {
+      if (chosen.includes(part)) continue
+      const next = fits(part, ends)
+      if (next === undefined || total(next) === total(ends)) continue
+      if (bestEnds === undefined || total(next) > total(bestEnds)) {
+        bestEnds = next
+        bestPart = part
+      }
+    }
+    if (bestEnds === undefined || bestPart === undefined) return undefined
+    ends = bestEnds
+    chosen.push(bestPart)
+  }
+  if (!ids.every((list, row) => (list?.length ?? 0) === ends[row])) return undefined
+  return { kind: 'append', steps, pairs: pairsOf(scope, rows), parts: chosen.map(({ place, isList }) => ({ place, isList })) }
+}
