@@ -4,13 +4,13 @@
  *
  * `node bin/node.js test/system/by-example/measure.ts [part of a name]`: with a part of a name, also what was wrong.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { createOfflineServices } from '../../../src/app/offline.ts'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { codecForFormat, type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
+import { type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 import { createLogger } from '../../../src/observe/log/logger.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
-import { compareOutputs, deriveByExample, type Pair } from '../../../src/try/suggestions/by-example/by-example.ts'
+import { compareOutputs, deriveByExample, type Example } from '../../../src/try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../../../src/try/suggestions/by-example/run-pairs.ts'
 import { createRandom, makeMessage, SHAPES } from './shapes.ts'
 
@@ -35,7 +35,7 @@ export async function measure(name: string, count: number, seed: number, show = 
   const lookups = ((requests as JsonObject)?.lookup ?? []) as Json
   const document = { ...rest, requests: { lookup: lookups } } as JsonObject
   const random = createRandom(seed)
-  const pairs: Pair[] = []
+  const pairs: Example[] = []
   for (let tries = 0; pairs.length < count + 20 && tries < 200; tries++) {
     const made = toPair(makeMessage(shape, random), document)
     const { errors, runs } = await run(document, [made.given])
@@ -87,23 +87,10 @@ function placesOf(value: Json, at = ''): readonly string[] {
   return [at, ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner as Json, isList ? `${at}[]` : `${at}.${name}`))]
 }
 
-function toPair({ body, ...message }: JsonObject & { body?: Json }, document: JsonObject): Omit<Pair, 'output'> {
+function toPair({ body, ...message }: JsonObject & { body?: Json }, document: JsonObject): Omit<Example, 'output'> {
   const { lookups = {}, query = {}, urlParams = {} } = message as Record<string, JsonObject>
   const format = ((document.transformation as JsonObject).input ?? 'JSON') as Format
   const isText = typeof body === 'string' && format !== 'JSON'
-  const read = isText
-    ? codecForFormat(format).read(Buffer.from(body), 'utf-8', settings)
-    : body === undefined
-      ? {}
-      : body
-  const lookupRequests = Object.fromEntries(
-    Object.entries(lookups).map(([id, data]) => [
-      id,
-      Array.isArray(data) && (data as Json[]).every((one) => (one as JsonObject)?.forEachItem !== undefined)
-        ? (data as JsonObject[]).map((one) => ({ data: one.forEachItem as Json }))
-        : { data },
-    ]),
-  )
   const canned = Object.fromEntries(
     Object.entries(lookups).map(([id, data]) => [
       id,
@@ -113,12 +100,6 @@ function toPair({ body, ...message }: JsonObject & { body?: Json }, document: Js
     ]),
   )
   return {
-    roots: {
-      ...(body === undefined ? {} : { requestBody: read }),
-      ...(Object.keys(query).length > 0 ? { query } : {}),
-      ...(Object.keys(urlParams).length > 0 ? { urlParams } : {}),
-      ...(Object.keys(lookups).length > 0 ? { lookupRequests } : {}),
-    },
     given: {
       message: {
         ...(body === undefined ? {} : { body, contentType: isText ? MEDIA_TYPES[format] : 'application/json' }),
@@ -158,4 +139,3 @@ if (process.argv[1]?.endsWith('measure.ts')) {
     console.log(`mean of ${leaves} documents from ${pairs} pairs: right ${share(right)}, wrong ${share(wrong)}, asked ${share(asked)}, in no pair ${share(unseen)}`)
   }
 }
-export const listReal = () => (existsSync(REAL) ? readdirSync(REAL) : [])

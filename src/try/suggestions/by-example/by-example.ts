@@ -13,8 +13,20 @@ import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
 import { addColumns, type Budget, type Column, type ListColumn, type Scope, Values } from './source-values.ts'
 import { targetOf, walkNodes, withoutNodes, writeDocument, type Written } from './write-document.ts'
 
+export type Example = Readonly<{ given: GivenMessage; output: Json }>
+
 /** `roots`: what the mapping of the message can read, such as `requestBody`. */
-export type Pair = Readonly<{ roots: JsonObject; given: GivenMessage; output: Json }>
+type Pair = Example & Readonly<{ roots: JsonObject }>
+
+/** The message of an example cannot be read. */
+export class UnreadableExample extends Error {
+  readonly index: number
+
+  constructor(index: number, message: string) {
+    super(message)
+    this.index = index
+  }
+}
 
 export type Evidence = Readonly<{
   target: string
@@ -66,14 +78,35 @@ const MIN_TABLE = 20
 /** A document that a pair refutes is derived without the part that it refutes, so many times. */
 const MAX_ROUNDS = 4
 
-/** In: `base`, a document without a mapping: its name, formats and lookups. */
-export async function deriveByExample(pairs: readonly Pair[], base: JsonObject, run: RunPairs): Promise<ByExample> {
+/**
+ * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample. The errors of `base` are
+ * those of the document that comes out.
+ */
+export async function deriveByExample(
+  examples: readonly Example[],
+  base: JsonObject,
+  run: RunPairs,
+): Promise<ByExample> {
+  const pairs = await readPairs(examples, base, run)
   const held = pairs.filter((_pair, index) => isHeldBack(index, pairs.length))
   const kept = pairs.filter((_pair, index) => !isHeldBack(index, pairs.length))
   const heldBack = held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run), pairs, held, run)
   const derived = await deriveFrom(pairs, base, run)
   const { endpoint, tables } = withTables(derived.document)
   return { endpoint, tables, ...report(derived, pairs), heldBack, cut: derived.budget.cut }
+}
+
+/** The service itself reads the messages. */
+async function readPairs(examples: readonly Example[], base: JsonObject, run: RunPairs): Promise<readonly Pair[]> {
+  const { runs } = await run(
+    base,
+    examples.map(({ given }) => given),
+  )
+  return examples.map((example, index) => {
+    const { roots = {}, failure } = runs[index] ?? {}
+    if (failure !== undefined && roots.requestBody === undefined) throw new UnreadableExample(index, failure.error)
+    return { ...example, roots }
+  })
 }
 
 const NONE_HELD: HeldBack = { pairs: 0, leaves: 0, right: 0, asked: 0, wrong: [] }

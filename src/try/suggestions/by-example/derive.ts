@@ -24,7 +24,7 @@ import { findConversions, findConstants, innerPaths, readSteps } from './value-r
 /** `steps`: in the output, or in the element of the list around. `pairs`: those that have it, by their index. */
 type At = Readonly<{ steps: readonly PathStep[]; pairs: readonly number[]; doubt?: Doubt }>
 
-export type EntryNode = At & Readonly<{ kind: 'entry'; choice: Choice; isNullable: boolean }>
+export type EntryNode = At & Readonly<{ kind: 'entry'; choice: Choice; isNullable: boolean; isOfList: boolean }>
 export type UnknownNode = At & Readonly<{ kind: 'unknown'; doubt: Doubt }>
 /** Values and lists one after the other. */
 export type AppendNode = At &
@@ -98,7 +98,7 @@ const unknown = (scope: Scope, rows: Rows, steps: readonly PathStep[]): UnknownN
 
 function toEntry(scope: Scope, rows: Rows, steps: readonly PathStep[], choice: Choice): EntryNode {
   const { doubt } = choice
-  return { kind: 'entry', steps, pairs: pairsOf(scope, rows), choice, isNullable: rows.includes(null), ...(doubt && { doubt }) }
+  return { kind: 'entry', steps, pairs: pairsOf(scope, rows), choice, isNullable: rows.includes(null), isOfList: rows.some(Array.isArray), ...(doubt && { doubt }) }
 }
 
 function deriveValue({ values, budget }: Derivation, scope: Scope, rows: Rows, steps: readonly PathStep[]): Node {
@@ -287,13 +287,14 @@ function findSources(
 
 const filter = (lists: Lists, test: (element: Json) => boolean): Lists => lists.map((list) => list?.filter(test))
 
-/** The share of the target's values that the elements beside them have. */
+/** The share of the target's values that the elements beside them have, and with less weight how much of these the target has. */
 function likeness(rows: Lists, elements: Lists): number {
-  let [looked, found] = [0, 0]
+  let [looked, found, offered] = [0, 0, 0]
   for (const [row, list] of rows.entries()) {
     for (const [at, wanted] of (list ?? []).slice(0, 5).entries()) {
       const given = elements[row]?.[at]
       const texts = new Set(leafTexts(given))
+      offered += texts.size
       for (const text of leafTexts(wanted)) {
         looked += 1
         if (texts.has(text) || [...texts].some((one) => one.length > 2 && (text.includes(one) || one.includes(text)))) {
@@ -303,7 +304,7 @@ function likeness(rows: Lists, elements: Lists): number {
     }
     if (looked > 300) break
   }
-  return looked === 0 ? 0 : found / looked
+  return looked === 0 ? 0 : (found / looked) * (1 + found / Math.max(offered, found))
 }
 
 const leafTexts = (value: Json | undefined): readonly string[] => {
@@ -439,6 +440,7 @@ function toListEntry(
     steps,
     pairs: pairsOf(scope, rows),
     isNullable: false,
+    isOfList: true,
     choice: { candidate: { ...candidate, rule: made }, others: [], ...doubt },
     ...doubt,
   })
@@ -476,7 +478,7 @@ function chooseForm(
   const isPlain = (node: Node, takesConstants: boolean): boolean => {
     if (node.kind !== 'entry' || node.steps.length === 0) return false
     const { rule } = node.choice.candidate
-    if (rule.kind === 'expression' || node.isNullable) return false
+    if (rule.kind === 'expression' || node.isNullable || node.isOfList) return false
     if (rule.kind === 'constant') return takesConstants
     return rule.place.level === level || (takesConstants && rule.transform === undefined && rule.default === undefined)
   }

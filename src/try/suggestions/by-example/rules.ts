@@ -1,7 +1,7 @@
 /** What an entry of a derived document does for one place of the output. */
 import type { Json, JsonObject } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { isElementName, pathText } from '../../../language/paths/path-steps.ts'
+import { pathText } from '../../../language/paths/path-steps.ts'
 import type { Place } from './source-values.ts'
 
 export type Rule =
@@ -55,9 +55,9 @@ export const quoteName = (name: string): string =>
     ? name
     : `\`${name}\``
 
-/** A name that JSONata cannot quote, or one that a path reads as an element. */
+/** A name that JSONata cannot quote. */
 export const isUnsayable = ({ steps }: Place): boolean =>
-  steps.some((step) => step.kind === 'name' && (step.name.includes('`') || isElementName(step.name)))
+  steps.some((step) => step.kind === 'name' && step.name.includes('`'))
 
 export const textLiteral = (text: string): string => JSON.stringify(text)
 

@@ -1,7 +1,7 @@
 /** Runs a document over the messages of examples: the compiler and intake of the service, with the answers that the examples have. */
 import { setImmediate } from 'node:timers/promises'
 import { NO_ID } from '../../../core/id.ts'
-import type { Json, JsonObject } from '../../../core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import { isError, type Lint } from '../../../core/lint.ts'
 import type { Logger } from '../../../core/ports/logger-port.ts'
 import { compileDocument } from '../../../endpoints/compiled-endpoint.ts'
@@ -13,7 +13,12 @@ import type { Given } from '../../tests/test-file.ts'
 import { DEFAULT_NOW } from '../../tests/test-file.ts'
 
 /** `path`: of the part of the document at which the message failed. */
-export type PairRun = Readonly<{ output: Json | undefined; failure?: Readonly<{ path: string; error: string }> }>
+export type PairRun = Readonly<{
+  output: Json | undefined
+  /** What the mapping could read, except headers that the example does not give. */
+  roots: JsonObject
+  failure?: Readonly<{ path: string; error: string }>
+}>
 
 export type GivenMessage = Pick<Given, 'message'> & Readonly<{ lookups?: Given['lookups'] }>
 
@@ -56,10 +61,27 @@ export function createRunPairs({ services, settings, logger }: RunPairsOptions):
       const step: Given = { message, nowMs, lookups: lookups ?? {}, responses: {}, secrets: {} }
       const { trace } = given.start({ given: step, seed: String(index), states: [] })
       const { failure } = await intake.runDry(compiled, toIncoming({ message }, compiled, nowMs), trace)
-      const { responseBody } = (trace.reached ?? {}) as Readonly<{ responseBody?: Json }>
+      const reached = (trace.reached ?? {}) as JsonObject
       const blamed = failure && { failure: { path: failure.options.path ?? '', error: failure.message } }
-      runs.push({ output: responseBody, ...blamed })
+      runs.push({ output: reached.responseBody, roots: readRoots(reached, message), ...blamed })
     }
     return { errors, runs }
   }
 }
+
+function readRoots({ requestBody, query, urlParams, lookupRequests }: JsonObject, { headers }: Given['message']): JsonObject {
+  const lookups = Object.entries(isObject(lookupRequests) ? lookupRequests : {}).map(([id, lookup]): [string, Json] => [
+    id,
+    Array.isArray(lookup) ? lookup.map(onlyData) : onlyData(lookup),
+  ])
+  const names = Object.entries(headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])
+  return {
+    ...(requestBody === undefined ? {} : { requestBody }),
+    ...(isObject(query) ? { query } : {}),
+    ...(isObject(urlParams) ? { urlParams } : {}),
+    ...(lookups.length === 0 ? {} : { lookupRequests: Object.fromEntries(lookups) }),
+    ...(names.length === 0 ? {} : { requestHeaders: Object.fromEntries(names) }),
+  }
+}
+
+const onlyData = (lookup: Json): JsonObject => (isObject(lookup) && lookup.data !== undefined ? { data: lookup.data } : {})
