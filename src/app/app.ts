@@ -22,6 +22,7 @@ import { ActiveTables } from '../tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
 import { createRecordedTests } from '../try/tests/recorded-tests.ts'
 import { createRequestedTests } from '../try/tests/requested-tests.ts'
+import { createRunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import { createTestRunner, type RunTests } from '../try/tests/run-tests.ts'
 import { createChangeTests, createStoredTests } from '../try/tests/stored-tests.ts'
 import { createHealth } from './health.ts'
@@ -209,6 +210,7 @@ async function openParts(context: Context) {
   })
   const trying = openTrying({ settings, store, services, registry, endpointService, intake, records, runTests, clock })
   const watching = createWatching({
+    runPairs: createRunPairs({ services, settings, logger }),
     settings,
     registry,
     endpointService,

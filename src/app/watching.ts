@@ -20,6 +20,7 @@ import { driftReport } from '../records/drift/drift-report.ts'
 import type { DriftCounts } from '../records/drift/endpoint-drift.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { RunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import { createReadRecordedMessage, createSuggest } from '../try/suggestions/suggest.ts'
 import type { ServiceHealth } from './health.ts'
 import type { Observers } from './observers.ts'
@@ -33,6 +34,7 @@ type WatchingOptions = Readonly<{
   records: MessageRecords
   health: ServiceHealth
   schedules: ScheduleRunner
+  runPairs: RunPairs
   workerCluster: WorkerCluster | undefined
   clock: Clock
   newId: () => string
@@ -50,6 +52,7 @@ export function createWatching(options: WatchingOptions) {
     records,
     health,
     schedules,
+    runPairs,
     workerCluster,
     clock,
     newId,
@@ -107,6 +110,7 @@ export function createWatching(options: WatchingOptions) {
         settings,
         readDocument: endpointService.get,
         readRecorded: createReadRecordedMessage(records.search),
+        runPairs,
       }),
     },
     events: createEventHub(sources, process, logger),

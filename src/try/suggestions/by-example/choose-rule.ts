@@ -12,6 +12,7 @@ export const DOUBTS = {
   unexplained: 'No rule explains what the pairs have here.',
   accident: 'The pairs have too few different values to tell this from an accident.',
   ambiguous: 'Several places of the message have these values in every pair.',
+  once: 'One pair alone has a value here.',
   constant: 'Every pair has the same value here, and places of the message have it too.',
   codes: 'Codes that no pair has are left out; add them.',
   empty: 'No pair shows what an empty list becomes.',

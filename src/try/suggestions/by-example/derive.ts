@@ -97,8 +97,10 @@ const unknown = (scope: Scope, rows: Rows, steps: readonly PathStep[]): UnknownN
 })
 
 function toEntry(scope: Scope, rows: Rows, steps: readonly PathStep[], choice: Choice): EntryNode {
-  const { doubt } = choice
-  return { kind: 'entry', steps, pairs: pairsOf(scope, rows), choice, isNullable: rows.includes(null), isOfList: rows.some(Array.isArray), ...(doubt && { doubt }) }
+  const pairs = pairsOf(scope, rows)
+  const isOnce = pairs.length === 1 && choice.candidate.family === 'constant'
+  const doubt = choice.doubt ?? (isOnce ? ('once' as const) : undefined)
+  return { kind: 'entry', steps, pairs, choice, isNullable: rows.includes(null), isOfList: rows.some(Array.isArray), ...(doubt && { doubt }) }
 }
 
 function deriveValue({ values, budget }: Derivation, scope: Scope, rows: Rows, steps: readonly PathStep[]): Node {
@@ -191,7 +193,7 @@ function joinConstants(scope: Scope, rows: Rows, steps: readonly PathStep[], nod
   const isConstant = (node: Node): boolean =>
     node.kind === 'entry' &&
     node.choice.candidate.rule.kind === 'constant' &&
-    node.doubt === undefined &&
+    (node.doubt === undefined || node.doubt === 'once') &&
     node.choice.others.length === 0
   if (!nodes.every(isConstant)) return nodes
   const text = JSON.stringify(first)

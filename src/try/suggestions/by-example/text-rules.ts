@@ -94,7 +94,10 @@ export function findJoins(search: Search): void {
   const other = search.otherText()
   const pieces = search
     .texts(true)
-    .filter(([, text]) => text.length >= MIN_PIECE && wanted.includes(text))
+    .filter(([column, text]) => {
+      const isTold = text.length >= MIN_PIECE || (other !== undefined && search.otherTextOf(column) !== text)
+      return text !== '' && isTold && wanted.includes(text)
+    })
     .map(([column, text]) => ({ column, text, score: search.scoreOf(column.place) }))
     .sort((one, next) => next.text.length - one.text.length || next.score - one.score)
     .slice(0, 60)
