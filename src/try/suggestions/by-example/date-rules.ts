@@ -84,6 +84,10 @@ const picture = ({ parts }: Form): string =>
     })
     .join('')
 
+/** A picture does not read the Z of UTC; without one, ISO 8601 is read, of which a time without a zone is a local one. */
+const readMillis = (form: Form, path: string): string =>
+  /^Y-M-D(?:T.*z)?$/.test(form.name) ? `$toMillis(${path})` : `$toMillis(${path}, ${textLiteral(picture(form))})`
+
 const formsOf = (text: string): readonly Form[] =>
   text.length < 8 || text.length > 29 || !/^\d\d/.test(text) ? [] : FORMS.filter((form) => readMoment(form, text))
 
@@ -103,7 +107,7 @@ export function findDates(search: Search): void {
     if (typeof given === 'number') tryEpochs(search, column, given, wanted)
     if (typeof given !== 'string' || !spend(search.budget, 30)) continue
     for (const from of formsOf(given)) {
-      for (const to of wanted) if (to !== from && !tryParts(search, column, from, to)) tryZones(search, column, from, to)
+      for (const to of wanted) if (to === from || !tryParts(search, column, from, to)) tryZones(search, column, from, to)
       for (const { unit } of epochs) {
         search.tryText(
           column,
@@ -112,7 +116,7 @@ export function findDates(search: Search): void {
             const moment = readMoment(from, text)
             return moment && toMillis(moment) / unit
           },
-          (path) => `$toMillis(${path}, ${textLiteral(picture(from))})${unit === 1 ? '' : ` / ${unit}`}`,
+          (path) => `${readMillis(from, path)}${unit === 1 ? '' : ` / ${unit}`}`,
         )
       }
     }
@@ -185,7 +189,7 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): void {
         return moment && formatMoment(to, toMillis(moment), minutes)
       },
       (path) =>
-        `$fromMillis($toMillis(${path}, ${textLiteral(picture(from))}), ${textLiteral(picture(to))}${zoneArgument})`,
+        `$fromMillis(${readMillis(from, path)}, ${textLiteral(picture(to))}${zoneArgument})`,
     )
   }
 }

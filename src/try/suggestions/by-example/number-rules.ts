@@ -74,11 +74,14 @@ function tryLine(search: Search, column: Column, points: Points): void {
 /** Whole numbers, fractions of small ones and their inverses, such as 1000, 9/5, 0.001. */
 function niceFactors(value: number, slack: number): readonly (readonly [number, string])[] {
   if (!Number.isFinite(value) || value === 0) return []
+  const fractions: (readonly [number, string])[] = []
   for (let below = 1; below <= 12; below++) {
     const above = Math.round(value * below)
-    if (above !== 0 && Math.abs(above / below - value) <= slack) {
-      return [[above / below, below === 1 ? ` * ${above}` : ` * ${above} / ${below}`]]
-    }
+    if (above === 0 || Math.abs(above / below - value) > slack || fractions.some(([known]) => known === above / below)) continue
+    fractions.push([above / below, below === 1 ? ` * ${above}` : ` * ${above} / ${below}`])
+  }
+  if (fractions.length > 0) {
+    return fractions.sort(([one], [other]) => Math.abs(one - value) - Math.abs(other - value)).slice(0, 5)
   }
   const inverse = Math.round(1 / value)
   if (Math.abs(1 / inverse - value) <= Math.min(slack, Math.abs(value) * 0.01)) return [[1 / inverse, ` / ${inverse}`]]

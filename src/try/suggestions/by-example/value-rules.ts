@@ -142,11 +142,12 @@ export function findListValues(search: Search): void {
       for (const [name, apply] of AGGREGATES) {
         const places = [place]
         const rule: Rule = { kind: 'expression', places, write: (read) => `${name}(${read(place)})` }
-        const give = (row: number) => {
-          const list = listAt(row)
-          return list && (list.length === 0 && name === '$sum' ? 0 : apply(list))
-        }
+        const give = (row: number) => apply(listAt(row) ?? [])
         search.try('list', places, rule, give)
+        if (name === '$sum') {
+          const always: Rule = { kind: 'expression', places, write: (read) => `${name}([${read(place)}])` }
+          search.try('list', places, always, (row) => give(row) ?? 0)
+        }
         const rounded: Rule = { kind: 'expression', places, write: (read) => `$round(${name}(${read(place)}), 2)` }
         search.try('list', places, rounded, (row) => {
           const sum = give(row)

@@ -182,7 +182,7 @@ const cases: readonly Case[] = [
     ns.length === 0 ? {} : { t: ns.map((n) => ({ x: n * 111 })) },
   ]),
   lists('how many there are', (ns) => [{ l: ns.map((n) => ({ a: n * 111 })) }, { total: ns.length }], { sources: { total: '$count(requestBody.l[])' } }),
-  lists('the sum of their values', (ns) => [{ l: ns.map((n) => ({ a: n * 111 })) }, { sum: ns.reduce((sum, n) => sum + n * 111, 0) }], { sources: { sum: '$sum(requestBody.l[].a)' } }),
+  lists('the sum of their values', (ns) => [{ l: ns.map((n) => ({ a: n * 111 })) }, { sum: ns.reduce((sum, n) => sum + n * 111, 0) }], { sources: { sum: '$sum([requestBody.l[].a])' } }),
   lists('their texts as one', (ns) => [{ l: ns.map((n) => ({ a: nameOf(n) })) }, ns.length === 0 ? {} : { all: ns.map(nameOf).join(', ') }]),
   lists('the first of a list', (ns) => [{ l: ns.map((n) => ({ a: nameOf(n) })) }, ns.length === 0 ? {} : { first: nameOf(ns[0] ?? 0) }], { sources: { first: 'requestBody.l[0].a' } }),
   {
