@@ -312,7 +312,8 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
         const value = firstAt(pairs[pair]?.output, steps)
         return value === undefined ? [] : [{ pair, value: shorten(value) }]
       })
-      questions.push({ target, reason, message: DOUBTS[reason], ...(source && { source }), candidates, examples })
+      const about = reason === 'missing' ? targetOf([], { steps: steps.slice(0, -1) }) : target
+      questions.push({ target: about, reason, message: DOUBTS[reason], ...(source && { source }), candidates, examples })
     }
     const count = node.pairs.length
     if (node.kind === 'unknown') {

@@ -1,7 +1,7 @@
 /** Chooses the rule for one place of the output, and says how sure that is. */
 import { findDates } from './date-rules.ts'
 import { findNumbers } from './number-rules.ts'
-import { type Candidate, describeRule, FAMILIES, mappingPath } from './rules.ts'
+import { type Candidate, describeRule, FAMILIES, mappingPath, rulePlaces } from './rules.ts'
 import { Search, type Target } from './search.ts'
 import { ABSENT, type Budget, type Scope, spend, type Values, weigh } from './source-values.ts'
 import { findCases, findJoins, findSlices } from './text-rules.ts'
@@ -12,6 +12,7 @@ export const DOUBTS = {
   unexplained: 'No rule explains what the pairs have here.',
   accident: 'The pairs have too few different values to tell this from an accident.',
   ambiguous: 'Several places of the message have these values in every pair.',
+  missing: 'No pair shows whether the constants are there where the value beside them is missing.',
   once: 'One pair alone has a value here.',
   constant: 'Every pair has the same value here, and places of the message have it too.',
   codes: 'Codes that no pair has are left out; add them.',
@@ -130,6 +131,6 @@ const isOtherPlace = ({ rule: one }: Candidate, { rule: other }: Candidate): boo
   placeKey(one) !== placeKey(other)
 
 export const placeKey = (rule: Candidate['rule']): string =>
-  rule.kind === 'constant'
-    ? ''
-    : (rule.kind === 'path' ? [rule.place] : rule.places).map((place) => mappingPath(place, 0)).join('\n')
+  rulePlaces(rule)
+    .map(({ level, steps }) => `${level} ${mappingPath({ level: 0, steps }, 0)}`)
+    .join('\n')

@@ -5,7 +5,8 @@
 import { isObject, type Json } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { type Choice, chooseRule, type Doubt, placeKey } from './choose-rule.ts'
-import { type Candidate, expressionPath, type Rule } from './rules.ts'
+import { construct, gateOf } from './construct.ts'
+import { type Candidate, expressionPath, type Rule, rulePlaces } from './rules.ts'
 import { looseText, Search } from './search.ts'
 import {
   ABSENT,
@@ -28,7 +29,11 @@ export type EntryNode = At & Readonly<{ kind: 'entry'; choice: Choice; isNullabl
 export type UnknownNode = At & Readonly<{ kind: 'unknown'; doubt: Doubt }>
 /** Values and lists one after the other. */
 export type AppendNode = At &
-  Readonly<{ kind: 'append'; parts: readonly Readonly<{ place: Place; isList: boolean }>[] }>
+  Readonly<{
+    kind: 'append'
+    parts: readonly Readonly<{ place: Place; isList: boolean }>[]
+    isAlways: boolean
+  }>
 export type ListNode = At &
   Readonly<{
     kind: 'list'
@@ -85,6 +90,10 @@ export async function derive(
   if (there.every((value) => isObject(value))) return deriveObject(derivation, scope, rows, steps)
   if (there.every((value) => Array.isArray(value))) {
     return deriveList(derivation, scope, rows as readonly (readonly Json[] | undefined)[], steps)
+  }
+  if (there.every((value) => Array.isArray(value) || isObject(value))) {
+    const lists = rows.map((value) => (value === undefined || Array.isArray(value) ? value : [value as Json]))
+    return [await deriveSequence(derivation, scope, lists as Lists, steps)]
   }
   return [unknown(scope, rows, steps)]
 }
@@ -161,11 +170,26 @@ async function deriveObject(
   const names = new Set<string>()
   for (const value of rows) if (isObject(value)) for (const name in value) names.add(name)
   const nodes: Node[] = []
+  // An object that is there without anything in it is there before others write into it.
+  if (rows.every((value) => isObject(value)) && rows.some((value) => value !== undefined && isBare(value as Json))) {
+    if (steps.length > 0) nodes.push(toEntry(scope, rows, steps, { candidate: constantOf({}), others: [] }))
+  }
   for (const name of names) {
     const members = rows.map((value) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
     nodes.push(...(await derive(derivation, scope, members, [...steps, { kind: 'name', name }])))
   }
-  return joinConstants(scope, rows, steps, preferSiblings(nodes))
+  return joinConstants(scope, rows, steps, doubtConstants(rows, steps, preferSiblings(nodes)))
+}
+
+/** Constants beside one value, in an element of a list: a code and its system. Without the value, they may be left out. */
+function doubtConstants(rows: Rows, steps: readonly PathStep[], nodes: readonly Node[]): readonly Node[] {
+  const isConstant = (node: Node) => node.kind === 'entry' && node.choice.candidate.rule.kind === 'constant'
+  const isInList = steps.some(({ kind }) => kind === 'index')
+  if (!isInList || rows.some(isAbsent) || nodes.filter((node) => !isConstant(node)).length !== 1) return nodes
+  const [value] = nodes.filter((node) => !isConstant(node))
+  if (value?.kind !== 'entry') return nodes
+  const at = nodes.findIndex((node) => isConstant(node) && node.doubt === undefined)
+  return nodes.map((node, index) => (index === at ? { ...node, doubt: 'missing' as const } : node))
 }
 
 /** A constant that is there with a place of the message is there with the one that its neighbours are made of. */
@@ -193,19 +217,20 @@ function joinConstants(scope: Scope, rows: Rows, steps: readonly PathStep[], nod
   const isConstant = (node: Node): boolean =>
     node.kind === 'entry' &&
     node.choice.candidate.rule.kind === 'constant' &&
-    (node.doubt === undefined || node.doubt === 'once') &&
+    node.doubt !== 'constant' &&
     node.choice.others.length === 0
   if (!nodes.every(isConstant)) return nodes
   const text = JSON.stringify(first)
   if (rows.some((value) => value === undefined || JSON.stringify(value) !== text)) return nodes
-  const candidate: Candidate = {
-    family: 'constant',
-    rule: { kind: 'constant', value: first },
-    give: () => first,
-    score: 0,
-  }
-  return [toEntry(scope, rows, steps, { candidate, others: [] })]
+  return [toEntry(scope, rows, steps, { candidate: constantOf(first), others: [] })]
 }
+
+const constantOf = (value: Json): Candidate => ({
+  family: 'constant',
+  rule: { kind: 'constant', value },
+  give: () => value,
+  score: 0,
+})
 
 type Lists = readonly (readonly Json[] | undefined)[]
 
@@ -241,6 +266,10 @@ async function deriveList(
     tried.push(joined)
   }
   if (appended !== undefined && !tried.some((nodes) => cost(nodes) === 0)) tried.push([appended])
+  if (!tried.some((nodes) => cost(nodes) === 0)) {
+    const slots = await deriveSlots(derivation, scope, rows, steps)
+    if (slots !== undefined) tried.push([slots])
+  }
   return tried.length === 0 ? [unknown(scope, rows, steps)] : best(tried)
 }
 
@@ -253,6 +282,129 @@ const cost = (nodes: readonly Node[]): number =>
     if (node.kind === 'unknown') return sum + 1
     return sum + (node.kind === 'list' ? cost(node.inner) : 0)
   }, 0)
+
+const expressionEntry = (
+  scope: Scope,
+  rows: Rows,
+  steps: readonly PathStep[],
+  places: readonly Place[],
+  write: Extract<Rule, { kind: 'expression' }>['write'],
+): EntryNode => {
+  const rule: Rule = { kind: 'expression', places, write }
+  const candidate: Candidate = { family: 'list', rule, give: () => undefined, score: 0 }
+  return { ...toEntry(scope, rows, steps, { candidate, others: [] }), isOfList: true }
+}
+
+/** A list of one is its element, as JSONata has it. */
+async function deriveSequence(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+): Promise<Node> {
+  for (const source of findSources(derivation, scope, rows, steps)) {
+    const node = await deriveElements(derivation, scope, rows, steps, source)
+    if (node?.kind !== 'list' || cost([node]) > 0 || node.when !== undefined) continue
+    const variable = `$item${node.level}`
+    const write = (read: (place: Place) => string): string | undefined => {
+      const own = (place: Place) =>
+        place.level === node.level
+          ? expressionPath(variable, place.steps)
+          : place.level === 0
+            ? expressionPath('$$', place.steps)
+            : read(place)
+      const inner = construct(node.inner, own)
+      return inner && `${read(node.list)}.(${variable} := $; ${inner})`
+    }
+    if (write(() => '') === undefined) continue
+    return expressionEntry(scope, rows, steps, [node.list], (read) => write(read) ?? '')
+  }
+  return unknown(scope, rows, steps)
+}
+
+const MAX_SLOTS = 16
+
+/** Objects of which each may be missing, told apart by a field that has a value of its own in each. */
+async function deriveSlots(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+): Promise<Node | undefined> {
+  const order = findSlots(rows)
+  if (order === undefined) return undefined
+  const { keyOf, names } = order
+  const slots: (readonly Node[])[] = []
+  for (const name of names) {
+    const elements = rows.map((list, row) => list?.find((element) => keyOf(element, row) === name))
+    const nodes = await derive(derivation, scope, elements, [])
+    if (nodes.length === 0 || cost(nodes) > 0) return undefined
+    const isAlways = elements.every((element) => element !== undefined)
+    if (!isAlways && gateOf(nodes, () => '') === undefined) return undefined
+    slots.push(nodes)
+  }
+  const isEverAbsent = rows.some((list) => list === undefined)
+  const write = (read: (place: Place) => string): string | undefined => {
+    const texts = slots.map((nodes) => {
+      const gate = gateOf(nodes, read)
+      const text = construct(nodes, read, gate !== undefined)
+      return text === undefined || gate === undefined ? text : `$exists(${gate}) ? ${text}`
+    })
+    if (texts.includes(undefined)) return undefined
+    const list = `[${texts.join(', ')}]`
+    return isEverAbsent ? `($list := ${list}; $count($list) > 0 ? $list)` : list
+  }
+  if (write(() => '') === undefined) return undefined
+  const places = slots.flat().flatMap((node) => (node.kind === 'entry' ? rulePlaces(node.choice.candidate.rule) : []))
+  return expressionEntry(scope, rows, steps, places, (read) => write(read) ?? '')
+}
+
+type Slots = Readonly<{ keyOf: (element: Json, row: number) => string; names: readonly string[] }>
+
+/** The slot of an element whose field has no value that others have. */
+const ANY_OTHER = '*'
+
+function findSlots(rows: Lists): Slots | undefined {
+  const fields = new Map<string, { steps: readonly PathStep[]; rows: Map<string, Set<number>> }>()
+  for (const [row, list] of rows.entries()) {
+    for (const element of list ?? []) {
+      for (const [steps, value] of innerPaths(element)) {
+        const key = expressionPath('', steps)
+        const field = fields.get(key) ?? { steps, rows: new Map<string, Set<number>>() }
+        fields.set(key, field)
+        const seen = field.rows.get(String(value)) ?? new Set()
+        field.rows.set(String(value), seen.add(row))
+      }
+    }
+  }
+  let best: Slots | undefined
+  for (const { steps, rows: seen } of fields.values()) {
+    const keyOf = (element: Json) => {
+      const value = String(readSteps(element, steps))
+      return (seen.get(value)?.size ?? 0) > 1 ? value : ANY_OTHER
+    }
+    const names = orderSlots(rows.map((list) => (list ?? []).map((element) => keyOf(element))))
+    if (names !== undefined && names.length > (best?.names.length ?? 1)) best = { keyOf, names }
+  }
+  return best
+}
+
+/** One order of all names in which each row has some, each once; undefined if there is none. */
+function orderSlots(rows: readonly (readonly string[])[]): readonly string[] | undefined {
+  const names = new Set(rows.flat())
+  if (names.size > MAX_SLOTS || rows.some((row) => new Set(row).size !== row.length)) return undefined
+  const ordered: string[] = []
+  while (ordered.length < names.size) {
+    const next = [...names].find(
+      (name) =>
+        !ordered.includes(name) &&
+        rows.every((row) => row.slice(0, Math.max(row.indexOf(name), 0)).every((before) => ordered.includes(before))),
+    )
+    if (next === undefined) return undefined
+    ordered.push(next)
+  }
+  return ordered
+}
 
 type Source = Readonly<{
   list: ListColumn
@@ -417,9 +569,7 @@ function usesElement(node: Node, level: number): boolean {
   if (node.kind === 'list') return node.list.level === level || node.inner.some((one) => usesElement(one, level))
   if (node.kind === 'append') return node.parts.some(({ place }) => place.level === level)
   if (node.kind === 'unknown') return false
-  const { rule } = node.choice.candidate
-  if (rule.kind === 'constant') return false
-  return (rule.kind === 'path' ? [rule.place] : rule.places).some((place) => place.level === level)
+  return rulePlaces(node.choice.candidate.rule).some((place) => place.level === level)
 }
 
 /** Each element of the list is one value: the whole list is the value of one entry. */
@@ -563,5 +713,6 @@ function findAppended(
     chosen.push(bestPart)
   }
   if (!ids.every((list, row) => (list?.length ?? 0) === ends[row])) return undefined
-  return { kind: 'append', steps, pairs: pairsOf(scope, rows), parts: chosen.map(({ place, isList }) => ({ place, isList })) }
+  const isAlways = rows.every((list) => list !== undefined) && rows.some((list) => list?.length === 0)
+  return { kind: 'append', steps, pairs: pairsOf(scope, rows), isAlways, parts: chosen.map(({ place, isList }) => ({ place, isList })) }
 }

@@ -10,6 +10,9 @@ export type Rule =
   /** `write`: the JSONata, given how it reads a place. */
   | Readonly<{ kind: 'expression'; places: readonly Place[]; write: (read: (place: Place) => string) => string }>
 
+export const rulePlaces = (rule: Rule): readonly Place[] =>
+  rule.kind === 'constant' ? [] : rule.kind === 'path' ? [rule.place] : rule.places
+
 /** The families of rules, the plainest first: the first family that explains every example is taken. */
 export const FAMILIES = [
   'path',

@@ -4,7 +4,7 @@ import { documentPath } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
 import type { EntryNode, ListNode, Node } from './derive.ts'
-import { expressionPath, mappingPath } from './rules.ts'
+import { expressionPath, mappingPath, rulePlaces } from './rules.ts'
 import type { Place } from './source-values.ts'
 
 export type Written = Readonly<{
@@ -51,7 +51,7 @@ class DocumentWriter {
     }
     // A list that others are written into is there first.
     for (const node of nodes) {
-      if (node.kind === 'list' && node.isAlways) {
+      if ((node.kind === 'list' || node.kind === 'append') && node.isAlways) {
         addTo(`constants.${this.#nameConstant([], 'emptyList')}`, targetText(node.steps))
       }
     }
@@ -227,10 +227,7 @@ class DocumentWriter {
 
 const PASS = { transform: 'passThroughObject' }
 
-const placesOf = (node: EntryNode): readonly Place[] => {
-  const { rule } = node.choice.candidate
-  return rule.kind === 'constant' ? [] : rule.kind === 'path' ? [rule.place] : rule.places
-}
+const placesOf = (node: EntryNode): readonly Place[] => rulePlaces(node.choice.candidate.rule)
 
 const isOfElement = (node: Node, level: number): boolean =>
   node.kind === 'entry' && placesOf(node).some((place) => place.level === level)
