@@ -1,6 +1,6 @@
 /** What was derived as one JSONata expression: for lists that a mapping cannot write, such as of elements that may be missing. */
 import type { Json } from '../../../core/json.ts'
-import type { EntryNode, ListNode, Node } from './derive.ts'
+import type { AppendNode, EntryNode, ListNode, Node } from './derive.ts'
 import { expressionPath, type Rule } from './rules.ts'
 import type { Place } from './source-values.ts'
 
@@ -15,7 +15,12 @@ export function construct(nodes: readonly Node[], read: Read, isGated = false): 
   const root: Tree = new Map()
   for (const node of nodes) {
     if (node.kind === 'unknown') continue
-    const text = node.kind === 'entry' ? ruleText(node, read, isGated) : node.kind === 'list' ? listText(node, read) : undefined
+    const text =
+      node.kind === 'entry'
+        ? ruleText(node, read, isGated)
+        : node.kind === 'list'
+          ? listText(node, read)
+          : appendText(node, read)
     if (text === undefined) return undefined
     if (node.steps.length === 0) return text
     let tree = root
@@ -24,9 +29,9 @@ export function construct(nodes: readonly Node[], read: Read, isGated = false): 
       if (at === node.steps.length - 1) tree.set(key, text)
       else {
         const below = tree.get(key)
-        // Constants that others are written into are not said by a constructor.
-        if (typeof below === 'string') return undefined
-        const next: Tree = below ?? new Map()
+        // What others are written into is empty, as it is here without them.
+        if (typeof below === 'string' && below !== '{}' && below !== '[]') return undefined
+        const next: Tree = typeof below === 'string' || below === undefined ? new Map() : below
         tree.set(key, next)
         tree = next
       }
@@ -49,6 +54,11 @@ function listText(node: ListNode, read: Read): string | undefined {
   if (inner === undefined || node.when !== undefined) return undefined
   const elements = `[${read(node.list)}.(${variable} := $; ${inner})]`
   return node.isAlways ? elements : `$count(${read(node.list)}) > 0 ? ${elements}`
+}
+
+function appendText({ parts, isAlways }: AppendNode, read: Read): string {
+  const list = `[${parts.map(({ place }) => read(place)).join(', ')}]`
+  return isAlways ? list : `($count(${list}) > 0 ? ${list})`
 }
 
 const ruleText = ({ choice }: EntryNode, read: Read, isGated: boolean): string | undefined => {

@@ -337,7 +337,7 @@ async function deriveSlots(
   const slots: (readonly Node[])[] = []
   for (const name of names) {
     const elements = rows.map((list, row) => list?.find((element) => keyOf(element, row) === name))
-    const nodes = await derive(derivation, scope, elements, [])
+    const nodes = asConstants(scope, elements, await derive(derivation, scope, elements, []))
     if (nodes.length === 0 || cost(nodes) > 0) return undefined
     const isAlways = elements.every((element) => element !== undefined)
     if (!isAlways && gateOf(nodes, () => '') === undefined) return undefined
@@ -358,6 +358,16 @@ async function deriveSlots(
   const places = slots.flat().flatMap((node) => (node.kind === 'entry' ? rulePlaces(node.choice.candidate.rule) : []))
   return expressionEntry(scope, rows, steps, places, (read) => write(read) ?? '')
 }
+
+/** A value that is the same wherever the element is, which the values beside it decide. */
+const asConstants = (scope: Scope, elements: Rows, nodes: readonly Node[]): readonly Node[] =>
+  nodes.map((node) => {
+    if (node.kind !== 'unknown') return node
+    const there = elements.filter((element) => element !== undefined).map((element) => readSteps(element, node.steps))
+    const [first] = there
+    if (first === undefined || !isScalar(first) || there.some((value) => value !== first)) return node
+    return toEntry(scope, elements, node.steps, { candidate: constantOf(first), others: [] })
+  })
 
 type Slots = Readonly<{ keyOf: (element: Json, row: number) => string; names: readonly string[] }>
 
