@@ -177,7 +177,10 @@ export const authoringRoutes = [
     answers: { 200: answer('The best first; without values of the samples.', Suggestions) },
     fails: ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_UNKNOWN'],
     sends: 'no-store',
-    bodyLimit: { setting: 'the limit of examples', bytes: ({ parserLimitBytes }) => Math.max(parserLimitBytes, MAX_EXAMPLE_BYTES) },
+    bodyLimit: {
+      setting: 'the limit of examples',
+      bytes: ({ parserLimitBytes }) => Math.max(parserLimitBytes, MAX_EXAMPLE_BYTES),
+    },
     handle: async ({ body, caller }, { suggest }) => suggest(body, () => demandOperator(caller)),
   }),
   route({

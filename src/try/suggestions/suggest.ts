@@ -6,8 +6,8 @@ import { setImmediate } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import type { RecordedBody } from '../../core/records/message-record.ts'
-import type { Canned, CannedAnswers } from '../../document/checks/dry-run-request.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
+import type { Canned, CannedAnswers } from '../../document/checks/dry-run-request.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
@@ -27,10 +27,10 @@ import { parsePath } from '../../language/paths/path.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
 import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
 import type { MessageSearch } from '../../records/message-log/message-search.ts'
-import { addSample, addSchema, collectLeaves, JSON_TYPES, type Leaf, type Leaves } from './leaves.ts'
-import { matchLeaves, type Suggestion } from './match-leaves.ts'
 import { type ByExample, deriveByExample, UnreadableExample } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
+import { addSample, addSchema, collectLeaves, JSON_TYPES, type Leaf, type Leaves } from './leaves.ts'
+import { matchLeaves, type Suggestion } from './match-leaves.ts'
 import { invalid, type SampleBody, type SuggestRequest, type SuggestSource } from './suggest-request.ts'
 
 /** `cut`: the samples have more fields than are compared, or some with longer paths, or the time was over. */
@@ -166,11 +166,17 @@ function readOutput(text: string, type: string | undefined, settings: ParserSett
 function toCanned(sample: SampleBody | readonly SampleBody[]): CannedAnswers[string] {
   if (Array.isArray(sample)) return (sample as readonly SampleBody[]).map((one) => toCanned(one) as Canned)
   const { body, contentType } = sample as SampleBody
-  return { ...(body === undefined ? {} : { body: body as Json }), ...(contentType && { headers: { 'content-type': contentType } }) }
+  return {
+    ...(body === undefined ? {} : { body: body as Json }),
+    ...(contentType && { headers: { 'content-type': contentType } }),
+  }
 }
 
 /** The route takes the parameters that the examples have. */
-function starterDocument({ examples = [], name, pattern }: SuggestRequest, output: Format = DEFAULT_FORMAT): JsonObject {
+function starterDocument(
+  { examples = [], name, pattern }: SuggestRequest,
+  output: Format = DEFAULT_FORMAT,
+): JsonObject {
   const bodies = examples.flatMap(({ message }) => (message.body === undefined ? [] : [message]))
   const [first] = bodies
   const declared = parseMediaType(first?.contentType ?? '')

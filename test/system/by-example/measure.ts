@@ -24,7 +24,15 @@ const ROOT = new URL('../../../', import.meta.url).pathname
 /** Documents that people run; they are not part of the repository. */
 const REAL = process.env.REAL_DOCUMENTS ?? '/work/shared/real-documents/as-written'
 
-export type Measured = Readonly<{ name: string; pairs: number; leaves: number; right: number; wrong: number; asked: number; unseen: number }>
+export type Measured = Readonly<{
+  name: string
+  pairs: number
+  leaves: number
+  right: number
+  wrong: number
+  asked: number
+  unseen: number
+}>
 
 export async function measure(name: string, count: number, seed: number, show = false): Promise<Measured | undefined> {
   const shape = SHAPES[name]
@@ -70,7 +78,14 @@ export async function measure(name: string, count: number, seed: number, show = 
   }
   if (show) {
     console.log(JSON.stringify(found.endpoint, null, 1))
-    console.log(found.questions.map((one) => `? ${one.target} ${one.reason} ${one.source ?? ''} ${JSON.stringify(one.examples)} ${one.candidates.length}`).join('\n'))
+    console.log(
+      found.questions
+        .map(
+          (one) =>
+            `? ${one.target} ${one.reason} ${one.source ?? ''} ${JSON.stringify(one.examples)} ${one.candidates.length}`,
+        )
+        .join('\n'),
+    )
     console.log([...lines.keys()].slice(0, 30).join('\n'))
     console.log('held back', JSON.stringify(found.heldBack).slice(0, 500), 'cut', found.cut)
   }
@@ -84,7 +99,10 @@ const generalize = (steps: readonly (string | number)[]): string =>
 function placesOf(value: Json, at = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) return [at]
   const isList = Array.isArray(value)
-  return [at, ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner as Json, isList ? `${at}[]` : `${at}.${name}`))]
+  return [
+    at,
+    ...Object.entries(value).flatMap(([name, inner]) => placesOf(inner as Json, isList ? `${at}[]` : `${at}.${name}`)),
+  ]
 }
 
 function toPair({ body, ...message }: JsonObject & { body?: Json }, document: JsonObject): Omit<Example, 'output'> {
@@ -126,16 +144,34 @@ if (process.argv[1]?.endsWith('measure.ts')) {
         if (one !== undefined) all.push(one)
       }
       if (all.length === 0) continue
-      const sum = all.reduce((a, b) => ({ ...a, leaves: a.leaves + b.leaves, right: a.right + b.right, wrong: a.wrong + b.wrong, asked: a.asked + b.asked, unseen: a.unseen + b.unseen }))
+      const sum = all.reduce((a, b) => ({
+        ...a,
+        leaves: a.leaves + b.leaves,
+        right: a.right + b.right,
+        wrong: a.wrong + b.wrong,
+        asked: a.asked + b.asked,
+        unseen: a.unseen + b.unseen,
+      }))
       const before = totals.get(pairs) ?? { name: 'all', pairs, leaves: 0, right: 0, wrong: 0, asked: 0, unseen: 0 }
       const share = (value: number) => `${((value / sum.leaves) * 100).toFixed(1).padStart(5)} %`
-      totals.set(pairs, { ...before, leaves: before.leaves + 1, right: before.right + sum.right / sum.leaves, wrong: before.wrong + sum.wrong / sum.leaves, asked: before.asked + sum.asked / sum.leaves, unseen: before.unseen + sum.unseen / sum.leaves })
-      shown.push(`${String(pairs).padStart(2)} pairs: right ${share(sum.right)}  wrong ${share(sum.wrong)}  asked ${share(sum.asked)} unseen ${share(sum.unseen)}`)
+      totals.set(pairs, {
+        ...before,
+        leaves: before.leaves + 1,
+        right: before.right + sum.right / sum.leaves,
+        wrong: before.wrong + sum.wrong / sum.leaves,
+        asked: before.asked + sum.asked / sum.leaves,
+        unseen: before.unseen + sum.unseen / sum.leaves,
+      })
+      shown.push(
+        `${String(pairs).padStart(2)} pairs: right ${share(sum.right)}  wrong ${share(sum.wrong)}  asked ${share(sum.asked)} unseen ${share(sum.unseen)}`,
+      )
     }
     console.log(`${name.slice(-60).padEnd(60)} ${shown.join('  |  ')}`)
   }
   for (const { pairs, leaves, right, wrong, asked, unseen } of totals.values()) {
     const share = (value: number) => `${((value / leaves) * 100).toFixed(1)} %`
-    console.log(`mean of ${leaves} documents from ${pairs} pairs: right ${share(right)}, wrong ${share(wrong)}, asked ${share(asked)}, in no pair ${share(unseen)}`)
+    console.log(
+      `mean of ${leaves} documents from ${pairs} pairs: right ${share(right)}, wrong ${share(wrong)}, asked ${share(asked)}, in no pair ${share(unseen)}`,
+    )
   }
 }

@@ -7,7 +7,11 @@ import type { Json, JsonObject } from '../../../src/core/json.ts'
  */
 export type Shape = string | readonly [Shape] | readonly ['+', Shape] | { readonly [name: string]: Shape }
 
-export type Random = Readonly<{ below(limit: number): number; pick<T>(list: readonly T[]): T; chance(share: number): boolean }>
+export type Random = Readonly<{
+  below(limit: number): number
+  pick<T>(list: readonly T[]): T
+  chance(share: number): boolean
+}>
 
 /** Mulberry32. */
 export function createRandom(seed: number): Random {
@@ -37,7 +41,10 @@ const MAKERS: Readonly<Record<string, (random: Random) => Json>> = {
   text: word,
   words: (random) => `${word(random)} ${word(random)}`,
   id: (random) => String(10_000 + random.below(9_000_000)),
-  uuid: (random) => Array.from({ length: 8 }, () => random.below(65_536).toString(16).padStart(4, '0')).join('').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
+  uuid: (random) =>
+    Array.from({ length: 8 }, () => random.below(65_536).toString(16).padStart(4, '0'))
+      .join('')
+      .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-'),
   uri: (random) => `http://${word(random).toLowerCase()}.example/${word(random).toLowerCase()}`,
   date: (random) => date(random).join('-'),
   datetime: (random) => `${date(random).join('-')}T${time(random).join(':')}Z`,
@@ -93,7 +100,11 @@ export function makeMessage({ text, ...shapes }: MessageShape, random: Random): 
 
 function makeText(text: string, random: Random): string {
   const lines = text.split('\n').flatMap((line) => {
-    const times = line.startsWith('*') ? 1 + random.below(3) : line.startsWith('?') ? Number(!random.chance(MISSING)) : 1
+    const times = line.startsWith('*')
+      ? 1 + random.below(3)
+      : line.startsWith('?')
+        ? Number(!random.chance(MISSING))
+        : 1
     return Array.from({ length: times }, () => line.replace(/^[*?]/, ''))
   })
   return lines
@@ -113,11 +124,25 @@ const patient: Shape = {
 const golden: Shape = {
   goldenId: 'uuid',
   uid: 'uuid',
-  demographicData: { givenName: 'text?', familyName: 'text?', city: 'text?', dob: 'date?', phoneNumber: 'id?', nationalId: 'id?', gender: 'male|female?' },
+  demographicData: {
+    givenName: 'text?',
+    familyName: 'text?',
+    city: 'text?',
+    dob: 'date?',
+    phoneNumber: 'id?',
+    nationalId: 'id?',
+    gender: 'male|female?',
+  },
   'sourceId?': { facility: 'text', patient: 'id' },
 }
-const linked: Shape = { goldenRecord: golden, interactionsWithScore: [{ interaction: { uid: 'uuid' }, score: 'number' }] }
-const bundle: Shape = { resourceType: '=Bundle', entry: [{ fullUrl: 'uri', resource: { resourceType: 'Location|Organization', id: 'uuid', name: 'words' } }] }
+const linked: Shape = {
+  goldenRecord: golden,
+  interactionsWithScore: [{ interaction: { uid: 'uuid' }, score: 'number' }],
+}
+const bundle: Shape = {
+  resourceType: '=Bundle',
+  entry: [{ fullUrl: 'uri', resource: { resourceType: 'Location|Organization', id: 'uuid', name: 'words' } }],
+}
 
 const IMPORTER = 'jembi+platform/client-registry-jempi/importer/mapping-mediator/'
 const MEDIATOR = 'jembi+openhim-mediator-mapping/samples/'
@@ -126,18 +151,46 @@ const WORKFORCE = 'openhie+instant/healthworkforce/docker/importer/volume/'
 /** By the path of a document, without its ending: below samples/, or below the folder of documents that people run. */
 export const SHAPES: Readonly<Record<string, MessageShape>> = {
   'flat-json-to-fhir-patient/endpoint': {
-    body: { mrn: 'id', lastName: 'text', firstName: 'text', 'middleName?': 'text', sex: 'F|M|O', bornOn: 'datetime', 'mobile?': 'id' },
+    body: {
+      mrn: 'id',
+      lastName: 'text',
+      firstName: 'text',
+      'middleName?': 'text',
+      sex: 'F|M|O',
+      bornOn: 'datetime',
+      'mobile?': 'id',
+    },
   },
   'lab-xml-to-json-and-back/endpoint': {
     text: '<labReport id="{id}" status="{final|partial}">\n<patient mrn="{id}"><family>{text}</family>\n<given>{text}</given></patient>\n?<collected>{datetime}</collected>\n*<result loinc="{loinc}"><name>{words}</name><value unit="{mg|g/dL|mmol}">{digits}</value><flag>{H|L|N}</flag></result>\n</labReport>',
   },
   'lab-xml-to-json-and-back/endpoint-back': {
-    body: { reportId: 'id', status: 'final|partial', patient: { mrn: 'id', familyName: 'text', givenName: 'text' }, 'collectedAt?': 'datetime', results: [{ code: 'loinc', name: 'words', unit: 'mg|g/dL|mmol?', text: 'digits', 'flag?': 'H|L|N' }] },
+    body: {
+      reportId: 'id',
+      status: 'final|partial',
+      patient: { mrn: 'id', familyName: 'text', givenName: 'text' },
+      'collectedAt?': 'datetime',
+      results: [{ code: 'loinc', name: 'words', unit: 'mg|g/dL|mmol?', text: 'digits', 'flag?': 'H|L|N' }],
+    },
   },
-  'fhir-observation-bundle/endpoint': { body: { patientId: 'id', measuredAt: 'datetime', heartRate: 'int', temperatureF: 'number' } },
+  'fhir-observation-bundle/endpoint': {
+    body: { patientId: 'id', measuredAt: 'datetime', heartRate: 'int', temperatureF: 'number' },
+  },
   'facility-list-page-by-page/endpoint': {
     body: { pages: ['+', 'small'] },
-    lookups: { register: ['+', { forEachItem: { facilities: ['+', { code: 'id', name: 'words', state: 'open|closed|paused', 'lon?': 'number', 'lat?': 'number' }] } }] },
+    lookups: {
+      register: [
+        '+',
+        {
+          forEachItem: {
+            facilities: [
+              '+',
+              { code: 'id', name: 'words', state: 'open|closed|paused', 'lon?': 'number', 'lat?': 'number' },
+            ],
+          },
+        },
+      ],
+    },
   },
   'order-enrichment/endpoint': {
     body: { orderId: 'id', patientId: 'id', 'ward?': 'text', tests: ['+', { loinc: 'loinc', quantity: 'small' }] },
@@ -148,7 +201,22 @@ export const SHAPES: Readonly<Record<string, MessageShape>> = {
   },
   'polling-with-state/endpoint': {
     lookups: {
-      observations: { meta: { lastUpdated: 'datetime' }, link: [{ relation: 'self|next', url: 'uri' }], entry: [{ resource: { id: 'id', meta: { lastUpdated: 'datetime' }, subject: { reference: 'uri' }, code: { coding: ['+', { code: 'loinc' }] }, 'valueQuantity?': { value: 'number', code: 'mg|g' }, effectiveDateTime: 'datetime' } }] },
+      observations: {
+        meta: { lastUpdated: 'datetime' },
+        link: [{ relation: 'self|next', url: 'uri' }],
+        entry: [
+          {
+            resource: {
+              id: 'id',
+              meta: { lastUpdated: 'datetime' },
+              subject: { reference: 'uri' },
+              code: { coding: ['+', { code: 'loinc' }] },
+              'valueQuantity?': { value: 'number', code: 'mg|g' },
+              effectiveDateTime: 'datetime',
+            },
+          },
+        ],
+      },
     },
   },
   'hl7v2-admission-to-fhir/endpoint': {
@@ -157,21 +225,55 @@ export const SHAPES: Readonly<Record<string, MessageShape>> = {
   'hl7v2-results-to-fhir/endpoint': {
     text: 'MSH|^~\\&|LAB|NORTH|CROSSWALK|REGION|20260105121500+0200||ORU^R01^ORU_R01|{id}|P|2.5.1||||||UNICODE UTF-8\nPID|1||{id}^^^{text}^MR||{text}^{text}\nOBR|1|O1^HIS|F1^LAB|58410-2^Blood count^LN|||{hl7time}\n*OBX|1|NM|{loinc}^{text}^LN||{digits}|{g/dL|mmol}^^UCUM|{int}-{int}|{N|H|L}|||{F|P|C}',
   },
-  [`${MEDIATOR}basicMapping/endpoint`]: { body: { name: 'text', surname: 'text', 'address?': { street_address: 'words', town: 'text', 'country?': 'text' } } },
+  [`${MEDIATOR}basicMapping/endpoint`]: {
+    body: { name: 'text', surname: 'text', 'address?': { street_address: 'words', town: 'text', 'country?': 'text' } },
+  },
   [`${MEDIATOR}bahmniPatientToFhir/endpoint`]: {
     body: {
-      identifiers: [{ identifier: 'id', display: 'words', uuid: 'uuid', 'resourceVersion?': 'text', identifierType: { display: 'words', links: ['+', { uri: 'uri' }] }, links: ['+', { uri: 'uri' }] }],
+      identifiers: [
+        {
+          identifier: 'id',
+          display: 'words',
+          uuid: 'uuid',
+          'resourceVersion?': 'text',
+          identifierType: { display: 'words', links: ['+', { uri: 'uri' }] },
+          links: ['+', { uri: 'uri' }],
+        },
+      ],
       person: {
         names: ['+', { display: 'words', familyName: 'text', givenName: 'text', 'middleName?': 'text' }],
-        birthdate: 'datetime', voided: 'bool', dead: 'bool', 'deathDate?': 'datetime', gender: 'F|M|O?',
-        addresses: [{ display: 'words', cityVillage: 'text', 'stateProvince?': 'text', country: 'text', 'postalCode?': 'id', 'countyDistrict?': 'text', 'startDate?': 'date', 'endDate?': 'date', address1: 'words', 'address2?': 'words', 'address3?': 'words' }],
+        birthdate: 'datetime',
+        voided: 'bool',
+        dead: 'bool',
+        'deathDate?': 'datetime',
+        gender: 'F|M|O?',
+        addresses: [
+          {
+            display: 'words',
+            cityVillage: 'text',
+            'stateProvince?': 'text',
+            country: 'text',
+            'postalCode?': 'id',
+            'countyDistrict?': 'text',
+            'startDate?': 'date',
+            'endDate?': 'date',
+            address1: 'words',
+            'address2?': 'words',
+            'address3?': 'words',
+          },
+        ],
       },
     },
   },
-  [`${MEDIATOR}fhirObservationsHeightWeight/endpoint`]: { body: { id: 'id', display: 'words', height: 'digits', weight: 'number' } },
+  [`${MEDIATOR}fhirObservationsHeightWeight/endpoint`]: {
+    body: { id: 'id', display: 'words', height: 'digits', weight: 'number' },
+  },
   [`${MEDIATOR}requestsDHIS2/endpointPart2`]: { body: { consolidated: [{ id: 'uuid', displayName: 'words' }] } },
   [`${IMPORTER}update`]: { body: patient, urlParams: { patientId: 'uuid' } },
-  [`${IMPORTER}register`]: { body: patient, lookups: { jempiRegister: { linkInfo: { interactionUID: 'uuid', 'goldenUID?': 'uuid' } } } },
+  [`${IMPORTER}register`]: {
+    body: patient,
+    lookups: { jempiRegister: { linkInfo: { interactionUID: 'uuid', 'goldenUID?': 'uuid' } } },
+  },
   [`${IMPORTER}register-response`]: { body: patient },
   [`${IMPORTER}update-response`]: { body: patient, urlParams: { patientId: 'uuid' } },
   [`${IMPORTER}patientLinks`]: { urlParams: { patientId: 'uuid' }, lookups: { jempiSearch: linked } },
@@ -179,10 +281,30 @@ export const SHAPES: Readonly<Record<string, MessageShape>> = {
   [`${IMPORTER}patientLinksInteractionResponse`]: { urlParams: { patientId: 'uuid' } },
   [`${IMPORTER}searchResponse`]: { urlParams: { patientId: 'uuid' } },
   [`${IMPORTER}searchAll`]: { lookups: { jempiSearchAll: { goldenRecords: [golden] } } },
-  [`${IMPORTER}searchAllProbabilistic`]: { body: patient, lookups: { jempiSearchAllProbabilistic: { goldenRecords: [golden] } } },
+  [`${IMPORTER}searchAllProbabilistic`]: {
+    body: patient,
+    lookups: { jempiSearchAllProbabilistic: { goldenRecords: [golden] } },
+  },
   [`${IMPORTER}searchAllProbabilisticResponse`]: {
     body: { parameter: [{ name: 'text', valueString: 'text', part: '+parts' }] },
   },
-  [`${IMPORTER}searchAllResponse`]: { query: { 'family?': 'text', 'given?': 'text', 'gender?': 'male|female', 'birthDate?': 'date', 'address?': 'text', 'telecom?': 'id', 'identifier?': 'id' } },
-  [`${WORKFORCE}endpoint-2`]: { body: { Locations: bundle['entry' as never] ?? [], Organizations: [{ id: 'uuid' }], PractitionerRoles: [{ id: 'uuid' }], Practitioners: [{ id: 'uuid' }] } as Shape },
+  [`${IMPORTER}searchAllResponse`]: {
+    query: {
+      'family?': 'text',
+      'given?': 'text',
+      'gender?': 'male|female',
+      'birthDate?': 'date',
+      'address?': 'text',
+      'telecom?': 'id',
+      'identifier?': 'id',
+    },
+  },
+  [`${WORKFORCE}endpoint-2`]: {
+    body: {
+      Locations: bundle['entry' as never] ?? [],
+      Organizations: [{ id: 'uuid' }],
+      PractitionerRoles: [{ id: 'uuid' }],
+      Practitioners: [{ id: 'uuid' }],
+    } as Shape,
+  },
 }

@@ -6,12 +6,12 @@ import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import { isError } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
-import { type Doubt, DOUBTS } from './choose-rule.ts'
+import { DOUBTS, type Doubt } from './choose-rule.ts'
 import { derive, type Node } from './derive.ts'
 import { describeRule, mappingPath } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
 import { addColumns, type Budget, type Column, type ListColumn, type Scope, Values } from './source-values.ts'
-import { targetOf, walkNodes, withoutNodes, writeDocument, type Written } from './write-document.ts'
+import { targetOf, type Written, walkNodes, withoutNodes, writeDocument } from './write-document.ts'
 
 export type Example = Readonly<{ given: GivenMessage; output: Json }>
 
@@ -69,7 +69,7 @@ export type ByExample = Readonly<{
 }>
 
 /** Of one derivation: at most about a second. */
-const UNITS = 6_000_000
+const UNITS = 1_500_000
 const MAX_ALTERNATIVES = 5
 const MAX_WRONG = 20
 const MAX_EXAMPLES = 3
@@ -177,7 +177,11 @@ function toDocument(base: JsonObject, { constants, inputTransforms, inputMapping
 
 // What a run of the document over the pairs refutes.
 
-type Difference = Readonly<{ steps: readonly (string | number)[]; expected: Json | undefined; actual: Json | undefined }>
+type Difference = Readonly<{
+  steps: readonly (string | number)[]
+  expected: Json | undefined
+  actual: Json | undefined
+}>
 
 function findRefuted(
   nodes: readonly Node[],
@@ -253,7 +257,10 @@ export const countLeaves = (value: Json | undefined): number =>
       : 1
 
 /** Whether a question is about a leaf of an output. */
-export function isAskedAbout(questions: readonly Pick<Question, 'target'>[], steps: readonly (string | number)[]): boolean {
+export function isAskedAbout(
+  questions: readonly Pick<Question, 'target'>[],
+  steps: readonly (string | number)[],
+): boolean {
   const text = steps.map((step) => (typeof step === 'number' ? '[]' : `.${step}`)).join('')
   return questions.some(({ target }) => {
     const own = `.${target.replace(/\[\d+\]/g, '[]')}`
@@ -292,7 +299,12 @@ async function check(
     right += compared.leaves - compared.asked - compared.wrong.length
     for (const { steps, expected, actual } of compared.wrong) {
       const target = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
-      wrong.push({ pair: pairs.indexOf(pair), target: target.slice(1), expected: expected ?? null, actual: actual ?? null })
+      wrong.push({
+        pair: pairs.indexOf(pair),
+        target: target.slice(1),
+        expected: expected ?? null,
+        actual: actual ?? null,
+      })
     }
   }
   return { pairs: held.length, leaves, right, asked, wrong: wrong.slice(0, MAX_WRONG) }
@@ -313,7 +325,14 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
         return value === undefined ? [] : [{ pair, value: shorten(value) }]
       })
       const about = reason === 'missing' ? targetOf([], { steps: steps.slice(0, -1) }) : target
-      questions.push({ target: about, reason, message: DOUBTS[reason], ...(source && { source }), candidates, examples })
+      questions.push({
+        target: about,
+        reason,
+        message: DOUBTS[reason],
+        ...(source && { source }),
+        candidates,
+        examples,
+      })
     }
     const count = node.pairs.length
     if (node.kind === 'unknown') {
@@ -323,6 +342,7 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
     if (node.kind === 'append') {
       const source = node.parts.map(({ place }) => mappingPath(place, level)).join(', ')
       evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
+      if (node.doubt !== undefined) ask(node.doubt, [source], source)
     } else if (node.kind === 'list') {
       const source = `${mappingPath(node.list, level)}${node.when === undefined ? '' : `, when ${node.when}`}`
       evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
@@ -345,7 +365,9 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
 function firstAt(value: Json | undefined, steps: readonly PathStep[]): Json | undefined {
   const [step, ...rest] = steps
   if (step === undefined || value === undefined) return value
-  if (step.kind === 'name') return isObject(value) ? firstAt(value[step.name], rest) : undefined
+  if (step.kind === 'name') {
+    return isObject(value) && Object.hasOwn(value, step.name) ? firstAt(value[step.name], rest) : undefined
+  }
   if (!Array.isArray(value)) return undefined
   if (step.kind === 'index') return firstAt(value[step.index] as Json | undefined, rest)
   for (const item of value as readonly Json[]) {
@@ -373,7 +395,11 @@ function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'
     if (isObject(transform) && transform.function === 'mapCodes' && isObject(transform.parameters)) {
       const codes = Object.entries(transform.parameters)
       if (codes.length >= MIN_TABLE && codes.every(([, code]) => typeof code === 'string' && code !== '')) {
-        const wanted = String(key).replace(/[^A-Za-z0-9]+/g, '-').replace(/^-|-$/g, '').toLowerCase() || 'codes'
+        const wanted =
+          String(key)
+            .replace(/[^A-Za-z0-9]+/g, '-')
+            .replace(/^-|-$/g, '')
+            .toLowerCase() || 'codes'
         let name = wanted
         for (let count = 2; Object.hasOwn(tables, name); count++) name = `${wanted}-${count}`
         tables[name] = codes.map(([code, translated]) => ({ code, value: translated }))
@@ -385,4 +411,3 @@ function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'
   const { inputMapping = {} } = document
   return { endpoint: { ...document, inputMapping: change(inputMapping) }, tables }
 }
-

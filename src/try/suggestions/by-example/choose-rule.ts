@@ -5,7 +5,15 @@ import { type Candidate, describeRule, FAMILIES, mappingPath, rulePlaces } from 
 import { Search, type Target } from './search.ts'
 import { ABSENT, type Budget, type Scope, spend, type Values, weigh } from './source-values.ts'
 import { findCases, findJoins, findSlices } from './text-rules.ts'
-import { findCodes, findConstants, findConversions, findDefaults, findListValues, findPaths, findPicks } from './value-rules.ts'
+import {
+  findCodes,
+  findConstants,
+  findConversions,
+  findDefaults,
+  findListValues,
+  findPaths,
+  findPicks,
+} from './value-rules.ts'
 
 /** Why a place of the output is a question. */
 export const DOUBTS = {
@@ -30,7 +38,7 @@ export type Choice = Readonly<{
 }>
 
 /** Bits below which a match may be an accident, if the names do not speak for it, and if they do. */
-const MIN_BITS = 14
+export const MIN_BITS = 14
 const MIN_BITS_NAMED = 5
 /** From this score on, names are alike. */
 const NAMED = 0.5

@@ -64,11 +64,15 @@ function appendText({ parts, isAlways }: AppendNode, read: Read): string {
 const ruleText = ({ choice }: EntryNode, read: Read, isGated: boolean): string | undefined => {
   const { rule } = choice.candidate
   if (rule.kind === 'constant') return JSON.stringify(rule.value)
-  if (isGated && rule.kind === 'path' && rule.parameters?.default !== undefined) return JSON.stringify(rule.parameters.default)
+  if (isGated && rule.kind === 'path' && rule.parameters?.default !== undefined)
+    return JSON.stringify(rule.parameters.default)
   return rule.kind === 'expression' ? `(${rule.write(read)})` : pathText(rule, read(rule.place))
 }
 
-function pathText({ transform, parameters, ...rule }: Extract<Rule, { kind: 'path' }>, path: string): string | undefined {
+function pathText(
+  { transform, parameters, ...rule }: Extract<Rule, { kind: 'path' }>,
+  path: string,
+): string | undefined {
   const convert: Readonly<Record<string, string>> = {
     stringify: `$string(${path})`,
     numberify: `$number(${path})`,

@@ -1,6 +1,6 @@
 /** Dates and times in another form, cut to the date, or in another zone. */
 import type { Json } from '../../../core/json.ts'
-import { textLiteral, type Rule } from './rules.ts'
+import { type Rule, textLiteral } from './rules.ts'
 import type { Search } from './search.ts'
 import { type Column, spend } from './source-values.ts'
 
@@ -88,8 +88,14 @@ const picture = ({ parts }: Form): string =>
 const readMillis = (form: Form, path: string): string =>
   /^Y-M-D(?:T.*z)?$/.test(form.name) ? `$toMillis(${path})` : `$toMillis(${path}, ${textLiteral(picture(form))})`
 
-const formsOf = (text: string): readonly Form[] =>
-  text.length < 8 || text.length > 29 || !/^\d\d/.test(text) ? [] : FORMS.filter((form) => readMoment(form, text))
+function formsOf({ values, budget }: Search, text: string): readonly Form[] {
+  if (text.length < 8 || text.length > 29 || !/^\d\d/.test(text)) return []
+  const known = values.forms.get(text) as readonly Form[] | undefined
+  if (known !== undefined) return known
+  const forms = spend(budget, 100) ? FORMS.filter((form) => readMoment(form, text)) : []
+  values.forms.set(text, forms)
+  return forms
+}
 
 /** Milliseconds since 1970 from 1980 to 2100, or seconds. */
 const EPOCHS = [
@@ -99,15 +105,18 @@ const EPOCHS = [
 
 export function findDates(search: Search): void {
   const { value } = search
-  const wanted = typeof value === 'string' ? formsOf(value) : []
+  const wanted = typeof value === 'string' ? formsOf(search, value) : []
   const epochs = EPOCHS.filter(({ least, most }) => typeof value === 'number' && value > least && value < most)
   if (wanted.length === 0 && epochs.length === 0) return
   for (const column of search.columns()) {
     const given = search.at(column, search.sample)
     if (typeof given === 'number') tryEpochs(search, column, given, wanted)
-    if (typeof given !== 'string' || !spend(search.budget, 30)) continue
-    for (const from of formsOf(given)) {
-      for (const to of wanted) if (to === from || !tryParts(search, column, from, to)) tryZones(search, column, from, to)
+    if (typeof given !== 'string' || !spend(search.budget, 2)) continue
+    for (const from of formsOf(search, given)) {
+      const moment = readMoment(from, given)
+      if (moment === undefined || !isNear(toMillis(moment), value, wanted) || !spend(search.budget, 50)) continue
+      for (const to of wanted)
+        if (to === from || !tryParts(search, column, from, to)) tryZones(search, column, from, to)
       for (const { unit } of epochs) {
         search.tryText(
           column,
@@ -121,6 +130,17 @@ export function findDates(search: Search): void {
       }
     }
   }
+}
+
+/** Zones are less than a day and two hours apart. */
+const NEAR_MS = 26 * 3_600_000
+
+const isNear = (millis: number, value: Json | undefined, forms: readonly Form[]): boolean => {
+  if (typeof value === 'number') return EPOCHS.some(({ unit }) => Math.abs(value * unit - millis) < NEAR_MS)
+  return forms.some((form) => {
+    const moment = readMoment(form, String(value))
+    return moment !== undefined && Math.abs(toMillis(moment) - millis) <= NEAR_MS
+  })
 }
 
 /** The same parts in other places: slices, which leave the time in its zone. */
@@ -141,7 +161,8 @@ function tryParts(search: Search, column: Column, from: Form, to: Form): boolean
       if (typeof last === 'string') pieces[pieces.length - 1] = last + part
       else pieces.push(part)
     } else if (place !== undefined) {
-      if (Array.isArray(last) && last[0] + last[1] === place[0]) pieces[pieces.length - 1] = [last[0], last[1] + place[1]]
+      if (Array.isArray(last) && last[0] + last[1] === place[0])
+        pieces[pieces.length - 1] = [last[0], last[1] + place[1]]
       else pieces.push(place)
     } else if (part === 'z' && zone === 'o' && places.has('o')) {
       const [start] = places.get('o') as readonly [number, number]
@@ -188,8 +209,7 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): void {
         const moment = readMoment(from, text)
         return moment && formatMoment(to, toMillis(moment), minutes)
       },
-      (path) =>
-        `$fromMillis(${readMillis(from, path)}, ${textLiteral(picture(to))}${zoneArgument})`,
+      (path) => `$fromMillis(${readMillis(from, path)}, ${textLiteral(picture(to))}${zoneArgument})`,
     )
   }
 }
@@ -209,7 +229,9 @@ function tryEpochs(search: Search, column: Column, given: number, wanted: readon
       }
       search.try('date', [place], rule, (row): Json | undefined => {
         const value = search.at(column, row)
-        return typeof value === 'number' && Math.abs(value) < 8e15 / unit ? formatMoment(to, value * unit, 0) : undefined
+        return typeof value === 'number' && Math.abs(value) < 8e15 / unit
+          ? formatMoment(to, value * unit, 0)
+          : undefined
       })
     }
   }

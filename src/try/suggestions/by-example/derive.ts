@@ -2,9 +2,9 @@
  * Derives how an output is made from a message: for each place of the output a rule, for each list the list of the message that
  * its elements belong to. Everything holds for all rows, or it is unknown.
  */
-import { isObject, type Json } from '../../../core/json.ts'
+import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { type Choice, chooseRule, type Doubt, placeKey } from './choose-rule.ts'
+import { type Choice, chooseRule, type Doubt, MIN_BITS, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
 import { type Candidate, expressionPath, type Rule, rulePlaces } from './rules.ts'
 import { looseText, Search } from './search.ts'
@@ -19,8 +19,9 @@ import {
   type Scope,
   spend,
   type Values,
+  weigh,
 } from './source-values.ts'
-import { findConversions, findConstants, innerPaths, readSteps } from './value-rules.ts'
+import { findConstants, findConversions, innerPaths, readSteps } from './value-rules.ts'
 
 /** `steps`: in the output, or in the element of the list around. `pairs`: those that have it, by their index. */
 type At = Readonly<{ steps: readonly PathStep[]; pairs: readonly number[]; doubt?: Doubt }>
@@ -84,6 +85,7 @@ export async function derive(
   await derivation.pause()
   const there = rows.filter((value) => value !== undefined && value !== null)
   if (rows.every(isAbsent)) return []
+  if (!spend(derivation.budget, 10 + rows.length)) return [unknown(scope, rows, steps)]
   if (there.every(isScalar)) return [deriveValue(derivation, scope, rows, steps)]
   const whole = copyWhole(derivation, scope, rows, steps)
   if (whole !== undefined) return [whole]
@@ -109,7 +111,15 @@ function toEntry(scope: Scope, rows: Rows, steps: readonly PathStep[], choice: C
   const pairs = pairsOf(scope, rows)
   const isOnce = pairs.length === 1 && choice.candidate.family === 'constant'
   const doubt = choice.doubt ?? (isOnce ? ('once' as const) : undefined)
-  return { kind: 'entry', steps, pairs, choice, isNullable: rows.includes(null), isOfList: rows.some(Array.isArray), ...(doubt && { doubt }) }
+  return {
+    kind: 'entry',
+    steps,
+    pairs,
+    choice,
+    isNullable: rows.includes(null),
+    isOfList: rows.some(Array.isArray),
+    ...(doubt && { doubt }),
+  }
 }
 
 function deriveValue({ values, budget }: Derivation, scope: Scope, rows: Rows, steps: readonly PathStep[]): Node {
@@ -175,6 +185,10 @@ async function deriveObject(
     if (steps.length > 0) nodes.push(toEntry(scope, rows, steps, { candidate: constantOf({}), others: [] }))
   }
   for (const name of names) {
+    if (name === '' || REFUSED_NAMES.has(name)) {
+      nodes.push(unknown(scope, rows, [...steps, { kind: 'name', name }]))
+      continue
+    }
     const members = rows.map((value) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
     nodes.push(...(await derive(derivation, scope, members, [...steps, { kind: 'name', name }])))
   }
@@ -196,7 +210,9 @@ function doubtConstants(rows: Rows, steps: readonly PathStep[], nodes: readonly 
 function preferSiblings(nodes: readonly Node[]): readonly Node[] {
   const places = new Set(
     nodes.flatMap((node) =>
-      node.kind === 'entry' && node.choice.candidate.family !== 'constant' ? [placeKey(node.choice.candidate.rule)] : [],
+      node.kind === 'entry' && node.choice.candidate.family !== 'constant'
+        ? [placeKey(node.choice.candidate.rule)]
+        : [],
     ),
   )
   return nodes.map((node) => {
@@ -254,18 +270,16 @@ async function deriveList(
   }
   if (tried.some((nodes) => cost(nodes) === 0)) return best(tried)
   const appended = findAppended(derivation, scope, rows, steps)
-  const lengths = new Set(rows.flatMap((list) => (list === undefined ? [] : [list.length])))
-  const [length = 0] = lengths
-  if (lengths.size === 1 && length <= MAX_FIXED) {
+  if (appended !== undefined) return [appended]
+  const length = Math.max(...rows.map((list) => list?.length ?? 0))
+  if (length <= MAX_FIXED) {
     const nodes: Node[] = []
     for (let index = 0; index < length; index++) {
       const at = rows.map((list) => list?.[index])
       nodes.push(...(await derive(derivation, scope, at, [...steps, { kind: 'index', index }])))
     }
-    const joined = joinConstants(scope, rows, steps, preferSiblings(nodes))
-    tried.push(joined)
+    tried.push(joinConstants(scope, rows, steps, preferSiblings(nodes)))
   }
-  if (appended !== undefined && !tried.some((nodes) => cost(nodes) === 0)) tried.push([appended])
   if (!tried.some((nodes) => cost(nodes) === 0)) {
     const slots = await deriveSlots(derivation, scope, rows, steps)
     if (slots !== undefined) tried.push([slots])
@@ -440,11 +454,12 @@ function findSources(
     if (isLonger || search.isOwnElement(list.place)) continue
     const score = nameScore(list.place, steps)
     const add = (elements: Lists, when?: string) => {
+      if (!spend(budget, 300)) return
       const alike = likeness(rows, elements)
       if (alike > 0) sources.push({ list, elements, score: alike + score, ...(when && { when }) })
     }
     if (rows.every((wanted, row) => (wanted?.length ?? 0) === (all[row]?.length ?? 0))) add(all)
-    else for (const { when, test } of findConditions(all, rows)) add(filter(all, test), when)
+    else if (spend(budget, 2_000)) for (const { when, test } of findConditions(all, rows)) add(filter(all, test), when)
   }
   return sources.toSorted((one, other) => other.score - one.score).slice(0, MAX_SOURCES)
 }
@@ -486,7 +501,8 @@ function findConditions(lists: Lists, rows: Lists): readonly Condition[] {
   const fields = new Map<string, { steps: readonly PathStep[]; codes: Set<Json> }>()
   let looked = 0
   for (const element of lists.flatMap((list) => list ?? [])) {
-    if ((looked += 1) > 300) break
+    looked += 1
+    if (looked > 300) break
     if (!isObject(element)) continue
     for (const [steps, value] of innerPaths(element)) {
       const key = expressionPath('item', steps)
@@ -550,6 +566,7 @@ async function deriveElements(
   const place: Place = { ...list.place }
   const inside: Scope = { level, size: given.length, columns, lists, around: { scope, rows: around, list: place } }
   const inner = await derive(derivation, inside, wanted, [])
+  if (!spend(budget, 1)) return undefined
   if (!inner.some((node) => usesElement(node, level))) return undefined
   const doubts = {
     isSingle: elements.every((one) => (one?.length ?? 0) < 2),
@@ -618,11 +635,7 @@ function toListEntry(
     write: (read) => {
       const own = (place: Place) => (place.level === level ? expressionPath(variable, place.steps) : read(place))
       const value =
-        rule.kind === 'constant'
-          ? JSON.stringify(rule.value)
-          : rule.kind === 'path'
-            ? own(rule.place)
-            : rule.write(own)
+        rule.kind === 'constant' ? JSON.stringify(rule.value) : rule.kind === 'path' ? own(rule.place) : rule.write(own)
       const filtered = `${read(list)}${condition === '' ? '' : `[${condition}]`}`
       return `$exists(${read(list)}) ? [${filtered}.(${variable} := $; ${value})]`
     },
@@ -724,5 +737,13 @@ function findAppended(
   }
   if (!ids.every((list, row) => (list?.length ?? 0) === ends[row])) return undefined
   const isAlways = rows.every((list) => list !== undefined) && rows.some((list) => list?.length === 0)
-  return { kind: 'append', steps, pairs: pairsOf(scope, rows), isAlways, parts: chosen.map(({ place, isList }) => ({ place, isList })) }
+  const bits = [...new Set(ids.flatMap((list) => list ?? []))].reduce((sum, id) => sum + weigh(values.value(id)), 0)
+  return {
+    kind: 'append',
+    steps,
+    pairs: pairsOf(scope, rows),
+    ...(bits < MIN_BITS && { doubt: 'accident' as const }),
+    isAlways,
+    parts: chosen.map(({ place, isList }) => ({ place, isList })),
+  }
 }

@@ -20,7 +20,7 @@ export function findNumbers(search: Search): void {
   if (typeof search.value !== 'number' || search.isConstant) return
   const columns: Column[] = []
   for (const column of search.columns()) {
-    if (toNumber(search.at(column, search.sample)) === undefined || !spend(search.budget, 1)) continue
+    if (toNumber(search.at(column, search.sample)) === undefined || !spend(search.budget, 10)) continue
     columns.push(column)
     const points = pointsOf(search, column)
     if (points !== undefined) tryLine(search, column, points)
@@ -77,7 +77,8 @@ function niceFactors(value: number, slack: number): readonly (readonly [number, 
   const fractions: (readonly [number, string])[] = []
   for (let below = 1; below <= 12; below++) {
     const above = Math.round(value * below)
-    if (above === 0 || Math.abs(above / below - value) > slack || fractions.some(([known]) => known === above / below)) continue
+    if (above === 0 || Math.abs(above / below - value) > slack || fractions.some(([known]) => known === above / below))
+      continue
     fractions.push([above / below, below === 1 ? ` * ${above}` : ` * ${above} / ${below}`])
   }
   if (fractions.length > 0) {

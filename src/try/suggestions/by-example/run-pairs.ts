@@ -69,7 +69,10 @@ export function createRunPairs({ services, settings, logger }: RunPairsOptions):
   }
 }
 
-function readRoots({ requestBody, query, urlParams, lookupRequests }: JsonObject, { headers }: Given['message']): JsonObject {
+function readRoots(
+  { requestBody, query, urlParams, lookupRequests }: JsonObject,
+  { headers }: Given['message'],
+): JsonObject {
   const lookups = Object.entries(isObject(lookupRequests) ? lookupRequests : {}).map(([id, lookup]): [string, Json] => [
     id,
     Array.isArray(lookup) ? lookup.map(onlyData) : onlyData(lookup),
@@ -84,4 +87,5 @@ function readRoots({ requestBody, query, urlParams, lookupRequests }: JsonObject
   }
 }
 
-const onlyData = (lookup: Json): JsonObject => (isObject(lookup) && lookup.data !== undefined ? { data: lookup.data } : {})
+const onlyData = (lookup: Json): JsonObject =>
+  isObject(lookup) && lookup.data !== undefined ? { data: lookup.data } : {}

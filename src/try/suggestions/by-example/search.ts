@@ -21,7 +21,10 @@ import {
 /** A place of the output with its value in each row of a scope. */
 export type Target = Readonly<{ steps: readonly PathStep[]; ids: readonly ValueId[] }>
 
-type Sampled = Readonly<{ byId: ReadonlyMap<ValueId, readonly Column[]>; byText: ReadonlyMap<string, readonly Column[]> }>
+type Sampled = Readonly<{
+  byId: ReadonlyMap<ValueId, readonly Column[]>
+  byText: ReadonlyMap<string, readonly Column[]>
+}>
 
 const samePlace = (one: readonly PathStep[], other: readonly PathStep[]): boolean =>
   one.every((step, at) => JSON.stringify(step) === JSON.stringify(other[at]))
@@ -205,8 +208,8 @@ export class Search {
   }
 
   #sampled(scope: Scope, row: number): Sampled {
-    let rows = samples.get(scope)
-    if (rows === undefined) samples.set(scope, (rows = new Map()))
+    const rows = samples.get(scope) ?? new Map<number, Sampled>()
+    samples.set(scope, rows)
     const known = rows.get(row)
     if (known !== undefined) return known
     const byId = new Map<ValueId, Column[]>()

@@ -29,6 +29,8 @@ export class Values {
   readonly #contents = new Map<string, ValueId>()
   readonly #objects = new Map<object, ValueId>()
   readonly #values: Json[] = [null, null]
+  /** What was found out about texts, such as the forms of dates that they have. */
+  readonly forms = new Map<string, readonly unknown[]>()
 
   id(value: Json | undefined): ValueId {
     if (value === undefined) return ABSENT

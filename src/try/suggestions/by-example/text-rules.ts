@@ -1,7 +1,8 @@
 /** Texts made of other texts: another case, slices, and joins with constant parts. */
-import { spend } from './source-values.ts'
-import type { Search } from './search.ts'
+
 import { textLiteral } from './rules.ts'
+import type { Search } from './search.ts'
+import { spend } from './source-values.ts'
 
 /** As `$trim` does it: spaces within become one. */
 const trim = (text: string): string => text.replace(/[ \t\n\r]+/g, ' ').replace(/^ | $/g, '')
@@ -128,7 +129,8 @@ export function findJoins(search: Search): void {
         ...used.flatMap(({ literal }, at) => [...(literal === '' ? [] : [textLiteral(literal)]), read(at)]),
         ...(tail === '' ? [] : [textLiteral(tail)]),
       ].join(' & ')
-    const join = (texts: readonly string[]): string => used.map(({ literal }, at) => literal + texts[at]).join('') + tail
+    const join = (texts: readonly string[]): string =>
+      used.map(({ literal }, at) => literal + texts[at]).join('') + tail
     return search.tryJoin(
       used.map(({ column }) => column),
       join,

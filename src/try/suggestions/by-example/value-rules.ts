@@ -2,7 +2,7 @@
 import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { expressionPath, type Rule, textLiteral } from './rules.ts'
-import { type Search, looseText } from './search.ts'
+import { looseText, type Search } from './search.ts'
 import { ABSENT, type Column, type Place, spend } from './source-values.ts'
 
 export function findPaths(search: Search): void {
@@ -171,7 +171,10 @@ export function findListValues(search: Search): void {
 }
 
 /** Paths of scalars within an element, with names and first elements alone. */
-export function* innerPaths(value: Json, steps: readonly PathStep[] = []): Iterable<readonly [readonly PathStep[], Json]> {
+export function* innerPaths(
+  value: Json,
+  steps: readonly PathStep[] = [],
+): Iterable<readonly [readonly PathStep[], Json]> {
   if (Array.isArray(value)) {
     if (value.length > 0) yield* innerPaths(value[0] as Json, [...steps, { kind: 'index', index: 0 }])
   } else if (isObject(value)) {
@@ -254,14 +257,15 @@ export function findCodes(search: Search): void {
   }
 }
 
-/** Undefined if one code has two values, or a value has no code. */
+/** Undefined if one code has two values, or a value has no code. A code without a value is left out, as an unknown one is. */
 function relate(search: Search, column: Column): Codes | undefined {
   const codes = new Map<string, Json>()
+  const leftOut = new Set<string>()
   for (let row = 0; row < search.target.ids.length; row++) {
     const code = search.at(column, row)
     const id = search.target.ids[row] ?? ABSENT
     if (id === ABSENT) {
-      if (code !== undefined && code !== null) return undefined
+      if (code !== undefined && code !== null) leftOut.add(String(code))
       continue
     }
     const value = search.values.value(id) as Json
@@ -270,7 +274,7 @@ function relate(search: Search, column: Column): Codes | undefined {
     if (known !== undefined && known !== value) return undefined
     codes.set(String(code), value)
   }
-  return codes
+  return [...leftOut].some((code) => codes.has(code)) ? undefined : codes
 }
 
 /** Any code of a place that has one, so that a constant is written where the place is. */
@@ -292,6 +296,8 @@ export function findConstants(search: Search): void {
   }
   for (const { column } of tried.slice(0, 2_000)) {
     const rule: Rule = { kind: 'path', place: column.place, transform: 'mapCodes', parameters }
-    search.try('constant', [column.place], rule, (row) => ((search.at(column, row) ?? null) === null ? undefined : value))
+    search.try('constant', [column.place], rule, (row) =>
+      (search.at(column, row) ?? null) === null ? undefined : value,
+    )
   }
 }

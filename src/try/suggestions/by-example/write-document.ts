@@ -93,7 +93,10 @@ class DocumentWriter {
     if (rule.kind === 'constant') {
       add(`constants.${this.#nameConstant(rule.value, lastName(node.steps))}`, isWhole ? PASS : key)
     } else if (rule.kind === 'expression') {
-      if (own !== undefined) return add(`item.${pathText([named(own.fields.get(node) ?? '')])}`, key)
+      if (own !== undefined) {
+        add(`item.${pathText([named(own.fields.get(node) ?? '')])}`, key)
+        return
+      }
       const name = uniqueName(this.transforms, lastName(node.steps))
       this.transforms.set(
         name,
@@ -173,8 +176,7 @@ class DocumentWriter {
     )
     const isScalar = node.inner.some(
       (one) =>
-        one.kind === 'entry' &&
-        placesOf(one).some((place) => place.level === node.level && place.steps.length === 0),
+        one.kind === 'entry' && placesOf(one).some((place) => place.level === node.level && place.steps.length === 0),
     )
     if (isScalar) taken.set(SCALAR_FIELD, null)
     for (const inner of node.inner) {
@@ -252,8 +254,7 @@ const needsComputing = (node: Node): boolean =>
   node.kind === 'list' &&
   node.form === 'each' &&
   node.inner.some(
-    (inner) =>
-      (inner.kind === 'entry' && inner.choice.candidate.rule.kind === 'expression') || needsComputing(inner),
+    (inner) => (inner.kind === 'entry' && inner.choice.candidate.rule.kind === 'expression') || needsComputing(inner),
   )
 
 /** A last question mark would be a mark of the target. */
