@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import { isError } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
+import { pathText } from '../../../language/paths/path-steps.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
 import { derive, type Node } from './derive.ts'
 import { describeRule, mappingPath } from './rules.ts'
@@ -141,10 +142,13 @@ async function deriveFrom(pairs: readonly Pair[], base: JsonObject, run: RunPair
       document,
       pairs.map(({ given }) => given),
     )
-    const refuted = findRefuted(nodes, written, errors.filter(isError), pairs, runs)
-    if (refuted.size === 0) return { nodes, document, budget }
+    const { refuted, unwritten } = findRefuted(nodes, written, errors.filter(isError), pairs, runs)
+    if (refuted.size === 0) return { nodes: [...nodes, ...unwritten], document, budget }
     if (round < MAX_ROUNDS) nodes = withoutNodes(nodes, refuted)
-    else return { nodes: [], document: toDocument(base, writeDocument([])), budget }
+    else {
+      const all = { kind: 'unknown', steps: [], pairs: [...pairs.keys()], doubt: 'refused' } as const
+      return { nodes: [all], document: toDocument(base, writeDocument([])), budget }
+    }
   }
 }
 
@@ -189,8 +193,9 @@ function findRefuted(
   errors: readonly Readonly<{ path: string }>[],
   pairs: readonly Pair[],
   runs: readonly PairRun[],
-): ReadonlySet<Node> {
+): Readonly<{ refuted: ReadonlySet<Node>; unwritten: readonly Node[] }> {
   const refuted = new Set<Node>()
+  const unwritten = new Map<string, Node>()
   const blame = (path: string) => {
     for (const node of written.blame(path)) if (node.kind !== 'unknown') refuted.add(node)
   }
@@ -202,14 +207,22 @@ function findRefuted(
       continue
     }
     for (const difference of differences(pairs[index]?.output, output)) {
+      let isKnown = false
       for (const [node, around] of all) {
-        if (node.kind === 'unknown' || node.kind === 'list') continue
-        if (isAlong([...around, ...node.steps], difference.steps)) refuted.add(node)
+        if (node.kind === 'list' || !isAlong([...around, ...node.steps], difference.steps)) continue
+        isKnown = true
+        if (node.kind !== 'unknown') refuted.add(node)
       }
+      if (isKnown) continue
+      const steps = difference.steps.map((step) =>
+        typeof step === 'number' ? EACH : { kind: 'name' as const, name: step },
+      )
+      while (steps.at(-1)?.kind === 'each') steps.pop()
+      unwritten.set(pathText(steps), { kind: 'unknown', steps, pairs: [index], doubt: 'refused' })
     }
     if (refuted.size > 200) break
   }
-  return refuted
+  return { refuted, unwritten: [...unwritten.values()].slice(0, MAX_DIFFERENCES) }
 }
 
 /** The node writes what is different, or something in it. */
@@ -261,12 +274,14 @@ export function isAskedAbout(
   questions: readonly Pick<Question, 'target'>[],
   steps: readonly (string | number)[],
 ): boolean {
-  const text = steps.map((step) => (typeof step === 'number' ? '[]' : `.${step}`)).join('')
+  const text = pathText(steps.map((step) => (typeof step === 'number' ? EACH : { kind: 'name', name: step })))
   return questions.some(({ target }) => {
-    const own = `.${target.replace(/\[\d+\]/g, '[]')}`
-    return target === '$' || text === own || text.startsWith(`${own}.`) || text.startsWith(`${own}[`)
+    const own = target.replace(/\[\d+\]/g, '[]')
+    return own === '$' || text === own || text.startsWith(`${own}.`) || text.startsWith(`${own}[`)
   })
 }
+
+const EACH: PathStep = { kind: 'each' }
 
 export function compareOutputs(
   questions: readonly Question[],

@@ -114,7 +114,8 @@ describe('documents from examples', () => {
           if (random.chance(0.5)) body = mutate(body, random)
           else output = mutate(output, random)
         }
-        return [body, output]
+        // A text alone is no message in JSON.
+        return [typeof body === 'string' ? { body } : body, output]
       })
       const shown = `round ${round}: ${JSON.stringify(pairs)}`
       const found = await deriveFrom(pairs)
