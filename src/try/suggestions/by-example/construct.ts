@@ -1,6 +1,6 @@
 /** What was derived as one JSONata expression: for lists that a mapping cannot write, such as of elements that may be missing. */
 import type { Json } from '../../../core/json.ts'
-import type { AppendNode, EntryNode, ListNode, Node } from './derive.ts'
+import type { AppendNode, EntryNode, ListNode, Node } from './nodes.ts'
 import { expressionPath, type Rule } from './rules.ts'
 import type { Place } from './source-values.ts'
 

@@ -4,53 +4,26 @@
  */
 import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { type Choice, chooseRule, type Doubt, MIN_BITS, placeKey } from './choose-rule.ts'
+import { type Choice, chooseRule, MIN_BITS, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
+import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
+import type { AppendNode, EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
 import { type Candidate, expressionPath, type Rule, rulePlaces } from './rules.ts'
-import { looseText, Search } from './search.ts'
+import { Search } from './search.ts'
+import { findSlots } from './slots.ts'
 import {
-  ABSENT,
   addColumns,
   type Budget,
   type Column,
+  idAt,
   type ListColumn,
-  nameScore,
   type Place,
   type Scope,
   spend,
   type Values,
   weigh,
 } from './source-values.ts'
-import { findConstants, findConversions, innerPaths, readSteps } from './value-rules.ts'
-
-/** `steps`: in the output, or in the element of the list around. `pairs`: those that have it, by their index. */
-type At = Readonly<{ steps: readonly PathStep[]; pairs: readonly number[]; doubt?: Doubt }>
-
-export type EntryNode = At & Readonly<{ kind: 'entry'; choice: Choice; isNullable: boolean; isOfList: boolean }>
-export type UnknownNode = At & Readonly<{ kind: 'unknown'; doubt: Doubt }>
-/** Values and lists one after the other. */
-export type AppendNode = At &
-  Readonly<{
-    kind: 'append'
-    parts: readonly Readonly<{ place: Place; isList: boolean }>[]
-    isAlways: boolean
-  }>
-export type ListNode = At &
-  Readonly<{
-    kind: 'list'
-    list: Place
-    /** Of the elements that are mapped, about `item`. */
-    when?: string
-    /** By paths with `[]`, or by an `each`. */
-    form: 'spread' | 'each'
-    /** The list is there even if it has no element. */
-    isAlways: boolean
-    /** Of the scope of its elements. */
-    level: number
-    isOfScalars: boolean
-    inner: readonly Node[]
-  }>
-export type Node = EntryNode | UnknownNode | AppendNode | ListNode
+import { findConstants, findConversions, readSteps } from './value-rules.ts'
 
 export type Derivation = Readonly<{
   values: Values
@@ -60,7 +33,6 @@ export type Derivation = Readonly<{
 
 type Rows = readonly (Json | undefined)[]
 
-const isScalar = (value: Json | undefined): boolean => typeof value !== 'object' || value === null
 const isAbsent = (value: Json | undefined): boolean => value === undefined
 
 /** The pairs that have a value in one of their rows. */
@@ -142,8 +114,8 @@ function copyWhole(
     findConstants(search)
   } else {
     const sample = rows.findIndex((value) => value !== undefined && value !== null && !isBare(value))
-    for (const column of scopeColumns(scope)) {
-      if (columnId(column, scope, sample) !== ids[sample]) continue
+    for (const column of search.columns()) {
+      if (idAt(column, scope, sample) !== ids[sample]) continue
       if (steps.length === 0 && column.place.level === scope.level && column.place.steps.length === 0) continue
       const rule: Rule = { kind: 'path', place: column.place }
       search.try('path', [column.place], rule, (row) => search.at(column, row))
@@ -156,20 +128,6 @@ function copyWhole(
 }
 
 const isBare = (value: Json): boolean => typeof value === 'object' && Object.keys(value as object).length === 0
-
-function* scopeColumns(scope: Scope): Iterable<Column> {
-  for (let here: Scope | undefined = scope; here !== undefined; here = here.around?.scope) {
-    if (here.level === 0 || here.level >= scope.level - 1) yield* here.columns
-  }
-}
-
-function columnId(column: Column, scope: Scope, row: number): number {
-  let at = row
-  for (let here = scope; here.level > column.place.level && here.around !== undefined; here = here.around.scope) {
-    at = here.around.rows[at] ?? -1
-  }
-  return column.ids[at] ?? ABSENT
-}
 
 async function deriveObject(
   derivation: Derivation,
@@ -244,16 +202,12 @@ function joinConstants(scope: Scope, rows: Rows, steps: readonly PathStep[], nod
 const constantOf = (value: Json): Candidate => ({
   family: 'constant',
   rule: { kind: 'constant', value },
-  give: () => value,
   score: 0,
 })
-
-type Lists = readonly (readonly Json[] | undefined)[]
 
 /** Elements of all rows that rules are derived from; what they give is checked with all. */
 const MAX_ELEMENTS = 600
 const MAX_FIXED = 24
-const MAX_SOURCES = 4
 
 async function deriveList(
   derivation: Derivation,
@@ -305,7 +259,7 @@ const expressionEntry = (
   write: Extract<Rule, { kind: 'expression' }>['write'],
 ): EntryNode => {
   const rule: Rule = { kind: 'expression', places, write }
-  const candidate: Candidate = { family: 'list', rule, give: () => undefined, score: 0 }
+  const candidate: Candidate = { family: 'list', rule, score: 0 }
   return { ...toEntry(scope, rows, steps, { candidate, others: [] }), isOfList: true }
 }
 
@@ -335,8 +289,6 @@ async function deriveSequence(
   }
   return unknown(scope, rows, steps)
 }
-
-const MAX_SLOTS = 16
 
 /** Objects of which each may be missing, told apart by a field that has a value of its own in each. */
 async function deriveSlots(
@@ -382,163 +334,6 @@ const asConstants = (scope: Scope, elements: Rows, nodes: readonly Node[]): read
     if (first === undefined || !isScalar(first) || there.some((value) => value !== first)) return node
     return toEntry(scope, elements, node.steps, { candidate: constantOf(first), others: [] })
   })
-
-type Slots = Readonly<{ keyOf: (element: Json, row: number) => string; names: readonly string[] }>
-
-/** The slot of an element whose field has no value that others have. */
-const ANY_OTHER = '*'
-
-function findSlots(rows: Lists): Slots | undefined {
-  const fields = new Map<string, { steps: readonly PathStep[]; rows: Map<string, Set<number>> }>()
-  for (const [row, list] of rows.entries()) {
-    for (const element of list ?? []) {
-      for (const [steps, value] of innerPaths(element)) {
-        const key = expressionPath('', steps)
-        const field = fields.get(key) ?? { steps, rows: new Map<string, Set<number>>() }
-        fields.set(key, field)
-        const seen = field.rows.get(String(value)) ?? new Set()
-        field.rows.set(String(value), seen.add(row))
-      }
-    }
-  }
-  let best: Slots | undefined
-  for (const { steps, rows: seen } of fields.values()) {
-    const keyOf = (element: Json) => {
-      const value = String(readSteps(element, steps))
-      return (seen.get(value)?.size ?? 0) > 1 ? value : ANY_OTHER
-    }
-    const names = orderSlots(rows.map((list) => (list ?? []).map((element) => keyOf(element))))
-    if (names !== undefined && names.length > (best?.names.length ?? 1)) best = { keyOf, names }
-  }
-  return best
-}
-
-/** One order of all names in which each row has some, each once; undefined if there is none. */
-function orderSlots(rows: readonly (readonly string[])[]): readonly string[] | undefined {
-  const names = new Set(rows.flat())
-  if (names.size > MAX_SLOTS || rows.some((row) => new Set(row).size !== row.length)) return undefined
-  const ordered: string[] = []
-  while (ordered.length < names.size) {
-    const next = [...names].find(
-      (name) =>
-        !ordered.includes(name) &&
-        rows.every((row) => row.slice(0, Math.max(row.indexOf(name), 0)).every((before) => ordered.includes(before))),
-    )
-    if (next === undefined) return undefined
-    ordered.push(next)
-  }
-  return ordered
-}
-
-type Source = Readonly<{
-  list: ListColumn
-  /** The elements that are mapped, in each row. */
-  elements: Lists
-  when?: string
-  score: number
-}>
-
-/** Lists with an element for each of the target's, all of theirs or those that a condition lets through. */
-function findSources(
-  { values, budget }: Derivation,
-  scope: Scope,
-  rows: Lists,
-  steps: readonly PathStep[],
-): readonly Source[] {
-  const search = new Search({ steps, ids: rows.map((value) => values.id(value)) }, scope, values, budget)
-  const sources: Source[] = []
-  for (const [list, at] of search.lists()) {
-    if (!spend(budget, rows.length)) break
-    const all = rows.map((_row, row) => at(row))
-    const isLonger = rows.some((wanted, row) => (wanted?.length ?? 0) > (all[row]?.length ?? 0))
-    if (isLonger || search.isOwnElement(list.place)) continue
-    const score = nameScore(list.place, steps)
-    const add = (elements: Lists, when?: string) => {
-      if (!spend(budget, 300)) return
-      const alike = likeness(rows, elements)
-      if (alike > 0) sources.push({ list, elements, score: alike + score, ...(when && { when }) })
-    }
-    if (rows.every((wanted, row) => (wanted?.length ?? 0) === (all[row]?.length ?? 0))) add(all)
-    else if (spend(budget, 2_000)) for (const { when, test } of findConditions(all, rows)) add(filter(all, test), when)
-  }
-  return sources.toSorted((one, other) => other.score - one.score).slice(0, MAX_SOURCES)
-}
-
-const filter = (lists: Lists, test: (element: Json) => boolean): Lists => lists.map((list) => list?.filter(test))
-
-/** The share of the target's values that the elements beside them have, and with less weight how much of these the target has. */
-function likeness(rows: Lists, elements: Lists): number {
-  let [looked, found, offered] = [0, 0, 0]
-  for (const [row, list] of rows.entries()) {
-    for (const [at, wanted] of (list ?? []).slice(0, 5).entries()) {
-      const given = elements[row]?.[at]
-      const texts = new Set(leafTexts(given))
-      offered += texts.size
-      for (const text of leafTexts(wanted)) {
-        looked += 1
-        if (texts.has(text) || [...texts].some((one) => one.length > 2 && (text.includes(one) || one.includes(text)))) {
-          found += 1
-        }
-      }
-    }
-    if (looked > 300) break
-  }
-  return looked === 0 ? 0 : (found / looked) * (1 + found / Math.max(offered, found))
-}
-
-const leafTexts = (value: Json | undefined): readonly string[] => {
-  if (value === undefined) return []
-  if (isScalar(value)) return [looseText(value) ?? '']
-  return [...innerPaths(value)].slice(0, 60).map(([, leaf]) => looseText(leaf) ?? '')
-}
-
-type Condition = Readonly<{ when: string; test: (element: Json) => boolean }>
-
-const MAX_CODES = 8
-
-/** What can be said of a field of the elements so that as many are left as the target has. */
-function findConditions(lists: Lists, rows: Lists): readonly Condition[] {
-  const fields = new Map<string, { steps: readonly PathStep[]; codes: Set<Json> }>()
-  let looked = 0
-  for (const element of lists.flatMap((list) => list ?? [])) {
-    looked += 1
-    if (looked > 300) break
-    if (!isObject(element)) continue
-    for (const [steps, value] of innerPaths(element)) {
-      const key = expressionPath('item', steps)
-      const field = fields.get(key) ?? { steps, codes: new Set() }
-      fields.set(key, field)
-      if (field.codes.size <= MAX_CODES) field.codes.add(value)
-    }
-  }
-  const found: Condition[] = []
-  for (const [path, { steps, codes }] of fields) {
-    if (path.includes('`')) continue
-    const conditions: Condition[] = [
-      ...(codes.size > MAX_CODES
-        ? []
-        : [...codes].map((code) => ({
-            when: `${path} = ${JSON.stringify(code)}`,
-            test: (element: Json) => readSteps(element, steps) === code,
-          }))),
-      { when: `$exists(${path})`, test: (element) => (readSteps(element, steps) ?? null) !== null },
-      ...(codes.size > MAX_CODES
-        ? []
-        : [...codes].map((code) => ({
-            when: `$not(${path} = ${JSON.stringify(code)})`,
-            test: (element: Json) => readSteps(element, steps) !== code,
-          }))),
-    ]
-    for (const condition of conditions) {
-      const fits = rows.every(
-        (wanted, row) => (lists[row] ?? []).filter(condition.test).length === (wanted?.length ?? 0),
-      )
-      if (fits) found.push(condition)
-      if (found.length >= MAX_CODES) return found
-    }
-  }
-  return found
-}
 
 async function deriveElements(
   derivation: Derivation,

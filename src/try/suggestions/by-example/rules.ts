@@ -33,8 +33,6 @@ export type Family = (typeof FAMILIES)[number]
 export type Candidate = Readonly<{
   family: Family
   rule: Rule
-  /** What it gives in a row; null counts as nothing. */
-  give: (row: number) => Json | undefined
   /** How much its names are like those of the target. */
   score: number
 }>

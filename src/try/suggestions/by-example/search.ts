@@ -88,7 +88,7 @@ export class Search {
     if (rule.kind === 'expression' && places.some(isUnsayable)) return false
     if (places.some((place) => this.isOwnElement(place))) return false
     const score = places.length === 0 ? 0 : Math.max(...places.map(this.scoreOf))
-    this.found.push({ family, rule, give, score })
+    this.found.push({ family, rule, score })
     return true
   }
 

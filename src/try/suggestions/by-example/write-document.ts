@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../core/json.ts'
 import { documentPath } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
-import type { EntryNode, ListNode, Node } from './derive.ts'
+import type { EntryNode, ListNode, Node } from './nodes.ts'
 import { expressionPath, mappingPath, rulePlaces } from './rules.ts'
 import type { Place } from './source-values.ts'
 
