@@ -107,12 +107,14 @@ export function createSuggest({ settings, readDocument, readRecorded, runPairs }
 /** The parts of a document that do not run when it is derived. */
 const LEFT_OUT = ['inputMapping', 'inputTransforms', 'inputValidation', 'answer', 'state', 'idempotency', 'delivery']
 
-async function suggestByExample(
+/** The document of a request with examples, or with `document` what it lacks. Fails with SUGGESTION_INVALID. */
+export async function suggestByExample(
   request: SuggestRequest,
   document: JsonObject,
   settings: ParserSettings,
   runPairs: RunPairs,
-): Promise<Suggested> {
+  options: Parameters<typeof deriveByExample>[3] = {},
+): Promise<Suggested & ByExample> {
   const { examples = [] } = request
   const faults: Lint[] = []
   const outputs = examples.map(({ output, outputType }, index) =>
@@ -134,7 +136,7 @@ async function suggestByExample(
     output: outputs[index]?.value ?? null,
   }))
   try {
-    const { endpoint, ...found } = await deriveByExample(pairs, { ...base, requests: { lookup } }, runPairs)
+    const { endpoint, ...found } = await deriveByExample(pairs, { ...base, requests: { lookup } }, runPairs, options)
     const { requests: _requests, ...derived } = endpoint
     return { suggestions: [], endpoint: { ...whole, ...derived }, ...found }
   } catch (thrown) {

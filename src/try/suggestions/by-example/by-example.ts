@@ -82,19 +82,21 @@ const MAX_ROUNDS = 4
 
 /**
  * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample. The errors of `base` are
- * those of the document that comes out.
+ * those of the document that comes out. `keepsCodes`: long code lists are no tables.
  */
 export async function deriveByExample(
   examples: readonly Example[],
   base: JsonObject,
   run: RunPairs,
+  options: Readonly<{ keepsCodes?: boolean }> = {},
 ): Promise<ByExample> {
   const pairs = await readPairs(examples, base, run)
   const held = pairs.filter((_pair, index) => isHeldBack(index, pairs.length))
   const kept = pairs.filter((_pair, index) => !isHeldBack(index, pairs.length))
   const heldBack = held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run), pairs, held, run)
   const derived = await deriveFrom(pairs, base, run)
-  const { endpoint, tables } = withTables(derived.document)
+  const { endpoint, tables } =
+    options.keepsCodes === true ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
   return { endpoint, tables, ...report(derived, pairs), heldBack, cut: derived.budget.cut }
 }
 

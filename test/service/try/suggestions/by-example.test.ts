@@ -1,12 +1,14 @@
 /** Documents derived from pairs of messages: each kind of rule, what is asked, and what holds for all pairs. */
 import assert from 'node:assert/strict'
-import { describe, test } from 'node:test'
+import { after, before, describe, test } from 'node:test'
 import { createOfflineServices } from '../../../../src/app/offline.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { createLogger } from '../../../../src/observe/log/logger.ts'
 import { readSettings } from '../../../../src/settings/settings.ts'
 import { type ByExample, deriveByExample, type Example } from '../../../../src/try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../../../../src/try/suggestions/by-example/run-pairs.ts'
+
+import { json, type Service, startService } from '../../../support/service.ts'
 
 const reading = readSettings({})
 assert.ok(reading.ok)
@@ -586,4 +588,74 @@ describe('a document from examples finds', () => {
   test('at least 60 kinds', () => assert.ok(cases.length >= 60, String(cases.length)))
 })
 
-export type { JsonObject }
+describe('POST /endpoints/suggest with examples', () => {
+  let service: Service
+  before(async () => {
+    service = await startService()
+  })
+  after(() => service.stop())
+  const ask = async (request: JsonObject) => {
+    const response = await fetch(`${service.adminUrl}/endpoints/suggest`, json('POST', request))
+    return { status: response.status, body: (await response.json()) as JsonObject }
+  }
+  const example = (id: string, mark: string) => ({
+    message: {
+      body: `<p id="${id}"><n>${mark}</n></p>`,
+      contentType: 'application/xml',
+      urlParams: { ward: `w${id}` },
+    },
+    output: { id, at: `w${id}`, name: mark.toUpperCase() },
+  })
+
+  test('gives a document that can be created', async () => {
+    const { status, body } = await ask({
+      name: 'Derived over HTTP',
+      examples: [example('17', 'Ann'), example('912', 'Bob'), example('3385', 'Cleo')],
+    })
+    assert.equal(status, 200, JSON.stringify(body))
+    assert.deepEqual(body.questions, [])
+    const { right, leaves } = body.heldBack as Readonly<{ right: number; leaves: number }>
+    assert.equal(right, leaves)
+    const created = await fetch(`${service.adminUrl}/endpoints`, json('POST', body.endpoint as JsonObject))
+    assert.equal(created.status, 201)
+    const answer = await fetch(`${service.url}/from-examples/west`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/xml' },
+      body: '<p id="5"><n>Dan</n></p>',
+    })
+    assert.deepEqual(await answer.json(), { id: '5', at: 'west', name: 'DAN' })
+  })
+
+  test('uses the answers of lookups', async () => {
+    const endpoint = {
+      ...base,
+      name: 'With a lookup',
+      requests: { lookup: [{ id: 'who', config: { method: 'GET', url: 'http://127.0.0.1:9/who' } }] },
+    }
+    const names = ['Ann', 'Bob', 'Cleo']
+    const examples = names.map((name, at) => ({
+      message: { body: { id: at } },
+      lookups: { who: { body: { name } } },
+      output: { name, id: at },
+    }))
+    const { status, body } = await ask({ endpoint, examples })
+    assert.equal(status, 200, JSON.stringify(body))
+    const { inputMapping } = body.endpoint as JsonObject
+    assert.deepEqual(inputMapping, { 'lookupRequests.who.data.name': 'name', 'requestBody.id': 'id' })
+  })
+
+  test('says what is wrong with a request', async () => {
+    const refused: readonly (readonly [JsonObject, RegExp])[] = [
+      [{ examples: [] }, /examples/],
+      [{ examples: [{ message: {}, output: 1 }], target: { sample: 1 } }, /Leave \\"target\\" out/],
+      [{ examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] }, /examples\.0\.message/],
+      [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\.0\.output/],
+    ]
+    for (const [request, pattern] of refused) {
+      const { status, body } = await ask(request)
+      assert.equal(status, 400)
+      assert.equal(body.code, 'SUGGESTION_INVALID')
+      assert.match(JSON.stringify(body), pattern)
+    }
+  })
+})
