@@ -269,7 +269,11 @@ export const SHAPES: Readonly<Record<string, MessageShape>> = {
     body: { id: 'id', display: 'words', height: 'digits', weight: 'number' },
   },
   [`${MEDIATOR}requestsDHIS2/endpointPart2`]: { body: { consolidated: [{ id: 'uuid', displayName: 'words' }] } },
-  [`${IMPORTER}update`]: { body: patient, urlParams: { patientId: 'uuid' } },
+  [`${IMPORTER}update`]: {
+    body: patient,
+    urlParams: { patientId: 'uuid' },
+    lookups: { jempiUpdate: { done: 'bool' } },
+  },
   [`${IMPORTER}register`]: {
     body: patient,
     lookups: { jempiRegister: { linkInfo: { interactionUID: 'uuid', 'goldenUID?': 'uuid' } } },

@@ -71,7 +71,7 @@ export type ByExample = Readonly<{
 }>
 
 /** Of one derivation: at most about a second. */
-const UNITS = 1_500_000
+const UNITS = 1_200_000
 const MAX_ALTERNATIVES = 5
 const MAX_WRONG = 20
 const MAX_EXAMPLES = 3

@@ -36,12 +36,22 @@ export function findSources(
     if (isLonger || search.isOwnElement(list.place)) continue
     const score = nameScore(list.place, steps)
     const add = (elements: Lists, when?: string) => {
-      if (!spend(budget, 300)) return
+      if (!spend(budget, Math.min(300, 10 * rows.length))) return
       const alike = likeness(rows, elements)
       if (alike > 0) sources.push({ list, elements, score: alike + score, ...(when && { when }) })
     }
     if (rows.every((wanted, row) => (wanted?.length ?? 0) === (all[row]?.length ?? 0))) add(all)
-    else if (spend(budget, 2_000)) for (const { when, test } of findConditions(all, rows)) add(filter(all, test), when)
+    else if (
+      spend(
+        budget,
+        10 *
+          Math.min(
+            300,
+            all.reduce((sum, list) => sum + (list?.length ?? 0), 0),
+          ),
+      )
+    )
+      for (const { when, test } of findConditions(all, rows)) add(filter(all, test), when)
   }
   return sources.toSorted((one, other) => other.score - one.score).slice(0, MAX_SOURCES)
 }

@@ -130,6 +130,12 @@ export class Search {
     return this.try('join', places, partly, (row) => join(textsAt(row).map((text) => text ?? '')))
   }
 
+  /** Its values differ in the rows that have the target. */
+  isVarying(column: Column): boolean {
+    const first = idAt(column, this.scope, this.sample)
+    return this.target.ids.some((id, row) => id !== ABSENT && idAt(column, this.scope, row) !== first)
+  }
+
   textAt(column: Column, row: number): string | undefined {
     const value = this.at(column, row)
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined

@@ -84,6 +84,7 @@ const partAt =
 
 /** Templates that one search looks at. */
 const MAX_TEMPLATES = 300
+const MAX_STEPS = 1_500
 const MIN_PIECE = 2
 
 type Piece = Readonly<{ at: number; literal: string }>
@@ -96,7 +97,7 @@ export function findJoins(search: Search): void {
   const pieces = search
     .texts(true)
     .filter(([column, text]) => {
-      const isTold = text.length >= MIN_PIECE || (other !== undefined && search.otherTextOf(column) !== text)
+      const isTold = text.length >= MIN_PIECE || search.isVarying(column)
       return text !== '' && isTold && wanted.includes(text)
     })
     .map(([column, text]) => ({ column, text, score: search.scoreOf(column.place) }))
@@ -104,9 +105,11 @@ export function findJoins(search: Search): void {
     .slice(0, 60)
   if (pieces.length === 0) return
   let left = MAX_TEMPLATES
+  let steps = MAX_STEPS
   /** Both positions have the same rest to explain; `literal`: the constant text before them that no piece has yet. */
   const extend = (from: number, otherFrom: number, literal: string, parts: readonly Piece[]): boolean => {
-    if (left <= 0 || !spend(search.budget, pieces.length)) return true
+    steps -= 1
+    if (left <= 0 || steps <= 0 || !spend(search.budget, pieces.length)) return true
     if (from === wanted.length) {
       left -= 1
       if (parts.length === 0 || (other !== undefined && otherFrom !== other.length)) return false
