@@ -203,7 +203,10 @@ function findRefuted(
     for (const node of written.blame(path)) if (node.kind !== 'unknown') refuted.add(node)
   }
   for (const { path } of errors) blame(path)
-  const all = [...walkNodes(nodes)]
+  const byName = Map.groupBy(walkNodes(nodes), ([node, around]) => {
+    const [first] = [...around, ...node.steps]
+    return first?.kind === 'name' ? first.name : undefined
+  })
   for (const [index, { output, failure }] of runs.entries()) {
     if (failure !== undefined) {
       blame(failure.path)
@@ -211,7 +214,8 @@ function findRefuted(
     }
     for (const difference of differences(pairs[index]?.output, output)) {
       let isKnown = false
-      for (const [node, around] of all) {
+      const [name] = difference.steps
+      for (const [node, around] of [...(byName.get(undefined) ?? []), ...(byName.get(String(name)) ?? [])]) {
         if (node.kind === 'list' || !isAlong([...around, ...node.steps], difference.steps)) continue
         isKnown = true
         if (node.kind !== 'unknown') refuted.add(node)

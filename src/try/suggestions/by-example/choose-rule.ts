@@ -20,7 +20,7 @@ export const DOUBTS = {
   unexplained: 'No rule explains what the pairs have here.',
   accident: 'The pairs have too few different values to tell this from an accident.',
   ambiguous: 'Several places of the message have these values in every pair.',
-  missing: 'No pair shows whether the constants are there where the value beside them is missing.',
+  missing: 'No pair shows what is here where the values that it is made of are missing in part.',
   once: 'One pair alone has a value here.',
   constant: 'Every pair has the same value here, and places of the message have it too.',
   codes: 'Codes that no pair has are left out; add them.',

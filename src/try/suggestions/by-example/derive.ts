@@ -232,7 +232,12 @@ async function deriveList(
       const at = rows.map((list) => list?.[index])
       nodes.push(...(await derive(derivation, scope, at, [...steps, { kind: 'index', index }])))
     }
-    tried.push(joinConstants(scope, rows, steps, preferSiblings(nodes)))
+    const isShorter = rows.some((list) => list !== undefined && list.length < length)
+    const fixed = preferSiblings(nodes)
+    // Where an earlier element is missing, the later ones may take its position.
+    const at = isShorter ? fixed.findIndex((node) => node.kind === 'entry' && node.doubt === undefined) : -1
+    const doubted = fixed.map((node, index) => (index === at ? { ...node, doubt: 'missing' as const } : node))
+    tried.push(joinConstants(scope, rows, steps, doubted))
   }
   if (!tried.some((nodes) => cost(nodes) === 0)) {
     const slots = await deriveSlots(derivation, scope, rows, steps)

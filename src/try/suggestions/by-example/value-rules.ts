@@ -126,6 +126,7 @@ export function findListValues(search: Search): void {
       }
     }
   }
+  if (typeof value === 'boolean' && !search.isConstant) findMarks(search)
   if (typeof value !== 'number' && typeof value !== 'string') return
   for (const column of search.columns()) {
     const { place } = column
@@ -165,6 +166,26 @@ export function findListValues(search: Search): void {
           const texts = listAt(row)?.filter((item) => item !== null)
           return texts !== undefined && texts.length > 0 ? texts.join(joint) : undefined
         })
+      }
+    }
+  }
+}
+
+/** Whether a list has an element with a certain value. */
+function findMarks(search: Search): void {
+  for (const [{ place }, at] of search.lists()) {
+    const seen = new Set<string>()
+    for (const element of search.target.ids.flatMap((_id, row) => (at(row) ?? []).slice(0, 10)).slice(0, 50)) {
+      for (const [key, code] of isObject(element) ? innerPaths(element) : []) {
+        const condition = `${expressionPath('', key)} = ${JSON.stringify(code)}`
+        if (!isKey(code) || seen.has(condition) || seen.size > 40 || !spend(search.budget, 5)) continue
+        seen.add(condition)
+        const rule: Rule = {
+          kind: 'expression',
+          places: [place, { ...place, steps: [...place.steps, ...key] }],
+          write: (read) => `$exists(${read(place)}[${condition}])`,
+        }
+        search.try('list', [place], rule, (row) => (at(row) ?? []).some((one) => readSteps(one, key) === code))
       }
     }
   }
