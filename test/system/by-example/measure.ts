@@ -144,14 +144,15 @@ if (process.argv[1]?.endsWith('measure.ts')) {
         if (one !== undefined) all.push(one)
       }
       if (all.length === 0) continue
-      const sum = all.reduce((a, b) => ({
-        ...a,
-        leaves: a.leaves + b.leaves,
-        right: a.right + b.right,
-        wrong: a.wrong + b.wrong,
-        asked: a.asked + b.asked,
-        unseen: a.unseen + b.unseen,
-      }))
+      const total = (key: 'leaves' | 'right' | 'wrong' | 'asked' | 'unseen') =>
+        all.reduce((sum, one) => sum + one[key], 0)
+      const sum = {
+        leaves: total('leaves'),
+        right: total('right'),
+        wrong: total('wrong'),
+        asked: total('asked'),
+        unseen: total('unseen'),
+      }
       const before = totals.get(pairs) ?? { name: 'all', pairs, leaves: 0, right: 0, wrong: 0, asked: 0, unseen: 0 }
       const share = (value: number) => `${((value / sum.leaves) * 100).toFixed(1).padStart(5)} %`
       totals.set(pairs, {
