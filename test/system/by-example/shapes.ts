@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts'
 
 /**
  * A text names what a value is, with `?` behind it if it may be missing; `a|b` are codes; a list has 0 to 3 of its one shape
- * (1 to 3 with `+` before it); an object has its members, each of which may be missing where its name ends in `?`.
+ * (1 to 3 with `+` before it), or its three; an object has its members, each of which may be missing where its name ends in `?`.
  */
 export type Shape = string | readonly [Shape] | readonly ['+', Shape] | { readonly [name: string]: Shape }
 
@@ -68,6 +68,7 @@ export function makeValue(shape: Shape, random: Random): Json | undefined {
     return maker === undefined ? random.pick(shape.split('|')) : maker(random)
   }
   if (Array.isArray(shape)) {
+    if (shape.length === 3) return shape.map((one: Shape) => makeValue(one, random) ?? null)
     const inner = shape[shape.length - 1] as Shape
     const least = shape.length > 1 ? 1 : 0
     return Array.from({ length: least + random.below(4 - least) }, () => makeValue(inner, random) ?? null)
@@ -290,7 +291,19 @@ export const SHAPES: Readonly<Record<string, MessageShape>> = {
     lookups: { jempiSearchAllProbabilistic: { goldenRecords: [golden] } },
   },
   [`${IMPORTER}searchAllProbabilisticResponse`]: {
-    body: { parameter: [{ name: 'text', valueString: 'text', part: '+parts' }] },
+    body: {
+      parameter: [
+        {
+          name: 'text',
+          valueString: 'text',
+          part: [
+            { name: '=operator', valueString: 'and|or' },
+            { name: '=fn', valueString: 'eq|jaro' },
+            { name: '=distance', valueInteger: 'small' },
+          ],
+        },
+      ],
+    },
   },
   [`${IMPORTER}searchAllResponse`]: {
     query: {
