@@ -5,7 +5,7 @@ import type { Json, JsonObject } from '../../../src/core/json.ts'
  * A text names what a value is, with `?` behind it if it may be missing; `a|b` are codes; a list has 0 to 3 of its one shape
  * (1 to 3 with `+` before it), or its three; an object has its members, each of which may be missing where its name ends in `?`.
  */
-export type Shape = string | readonly [Shape] | readonly ['+', Shape] | { readonly [name: string]: Shape }
+export type Shape = string | readonly Shape[] | { readonly [name: string]: Shape }
 
 export type Random = Readonly<{
   below(limit: number): number
