@@ -17,6 +17,10 @@ const { version, description } = JSON.parse(readFileSync(new URL('../package.jso
 }
 
 const { env, stdout, stderr } = process
+// A reader such as `head` may have enough before a command has written all.
+stdout.on('error', (err: NodeJS.ErrnoException) => {
+  if (err.code !== 'EPIPE') throw err
+})
 void runProgram(
   process.argv.slice(2),
   { version, description, start },

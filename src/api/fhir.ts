@@ -86,13 +86,13 @@ function translate(inputs: Inputs, { tables }: Api): JsonObject {
   const refused = REFUSED.find((name) => inputs.has(name))
   if (refused !== undefined)
     throw new Failure('FILTER_INVALID', `The parameter "${refused}" isn't taken; leave it out.`)
-  if (textOf(inputs, 'reverse') === 'true') {
+  if (readInput(inputs, 'reverse') === 'true') {
     throw new Failure('FILTER_INVALID', 'Tables translate in one direction; make a table of the other one.')
   }
   const found = findMap(inputs, tables.current)
   const codings = readCodings(inputs)
   if (codings.length === 0) throw new Failure('FILTER_INVALID', 'Give "code", "coding" or "codeableConcept".')
-  const targetSystem = textOf(inputs, 'targetsystem')
+  const targetSystem = readInput(inputs, 'targetsystem')
   const matches = codings.flatMap(({ code, system }) => {
     const element = found.map.find(code)
     if (element === undefined || differs(system, element.sourceSystem)) return []
@@ -114,7 +114,7 @@ function translate(inputs: Inputs, { tables }: Api): JsonObject {
 
 const differs = (wanted: string, has: string): boolean => wanted !== '' && has !== '' && wanted !== has
 
-const textOf = (inputs: Inputs, name: string): string => {
+const readInput = (inputs: Inputs, name: string): string => {
   const [value] = inputs.get(name) ?? []
   return value === undefined || value === null || typeof value === 'object' ? '' : String(value)
 }
@@ -125,7 +125,7 @@ function readCodings(inputs: Inputs): readonly Coding[] {
   const concepts = (inputs.get('codeableConcept') ?? []).filter(isObject)
   const nested = concepts.flatMap(({ coding }) => (Array.isArray(coding) ? coding : []))
   const whole = [...(inputs.get('coding') ?? []), ...nested].filter(isObject)
-  const alone = { code: textOf(inputs, 'code'), system: textOf(inputs, 'system') }
+  const alone = { code: readInput(inputs, 'code'), system: readInput(inputs, 'system') }
   return [
     alone,
     ...whole.map(({ code, system }) => ({ code: String(code ?? ''), system: String(system ?? '') })),
@@ -145,9 +145,9 @@ function openOnce(table: Table): ConceptMap {
 
 /** By `url`, else by the value sets of source and target. Fails with TABLE_UNKNOWN, FILTER_INVALID. */
 function findMap(inputs: Inputs, tables: TableSet): Readonly<{ name: string; map: ConceptMap }> {
-  const url = textOf(inputs, 'url')
+  const url = readInput(inputs, 'url')
   const wanted = (url === '' ? (['source', 'target'] as const) : (['url'] as const))
-    .map((name) => [name, textOf(inputs, name)] as const)
+    .map((name) => [name, readInput(inputs, name)] as const)
     .filter(([, text]) => text !== '')
   const [first] = wanted
   if (first === undefined) throw new Failure('FILTER_INVALID', 'Give "url", or "source" and "target".')

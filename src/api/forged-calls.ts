@@ -45,16 +45,15 @@ const isSameOrigin = (origin: string, host: string | undefined): boolean =>
 function demandType({ headers, routeOptions }: FastifyRequest): void {
   const declared = parseMediaType(headers['content-type'] ?? '')
   const codec = declared && findAnyCodec(declared)
+  const { wrongType } = routeOptions.config
   if (codec === CODECS.json) return
   if (declared !== undefined && codec !== undefined && routeOptions.config.takesMessage === true) {
     const type = `${declared.type}/${declared.subtype}`
     // Of this header, too, every browser asks the service first.
     if (!SENT_UNASKED.has(type) || headers['x-requested-with'] !== undefined) return
-    throw new Failure(
-      'MEDIA_TYPE_WRONG',
-      `Pages of other origins can send ${type} unasked; send the header X-Requested-With as well, which they cannot.`,
-    )
+    const unasked = `Pages of other origins can send ${type} unasked; send the header X-Requested-With as well, which they cannot.`
+    throw new Failure('MEDIA_TYPE_WRONG', wrongType ?? unasked)
   }
-  const { wrongType = 'Send the call as JSON, with the header Content-Type: application/json.' } = routeOptions.config
-  throw new Failure('MEDIA_TYPE_WRONG', wrongType)
+  const noJson = 'Send the call as JSON, with the header Content-Type: application/json.'
+  throw new Failure('MEDIA_TYPE_WRONG', wrongType ?? noJson)
 }

@@ -49,7 +49,7 @@ export type Route<Path extends string = string> = Readonly<{
   leavesNoEntry?: true
   /** The body is that of a message, so it may have the media type of any format. */
   takesMessage?: true
-  /** What a call with a body of another type is told; by default, that JSON is taken. */
+  /** The message to a call with a body of another type; by default, that it must be JSON. */
   wrongType?: string
   /** Other methods of the path are answered with 404, as of paths where there is nothing. By default with 405. */
   othersUnknown?: true

@@ -135,7 +135,7 @@ export const TablePage = named(
 )
 
 const FORMATS: readonly TableFormat[] = Object.values(TABLE_FORMATS)
-const WRONG_TYPE = `A table is sent with the header Content-Type: ${FORMATS.map(({ mediaType }) => mediaType).join(', ')}; save a workbook as "CSV UTF-8" first.`
+const WRONG_TYPE = `Name the format of the table in the header Content-Type, one of ${FORMATS.map(({ mediaType }) => mediaType).join(', ')}; a workbook has to be saved as "CSV UTF-8" first.`
 const TableContent = named('TableContent', { columns: list(text), rows: list(list(text)) })
 const content = {
   ...Object.fromEntries(FORMATS.map(({ mediaType }) => [mediaType, {}])),

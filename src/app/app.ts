@@ -223,7 +223,7 @@ async function openParts(context: Context) {
     clock,
     newId,
   })
-  const tableService = new TableService({ store: store.tables, tables, endpointService, newId, clock, logger })
+  const tableService = new TableService({ store: store.tables, tables, endpointService })
   const trying = openTrying({
     settings,
     store,

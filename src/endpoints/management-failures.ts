@@ -85,10 +85,11 @@ export const tableExists = (name: string): Failure =>
   new Failure('PRECONDITION_FAILED', `There is a table "${name}" already; nothing was stored.`)
 
 /** In: the endpoint that reads the table, and what it would miss. */
-export const tableInUse = ({ _id, name }: StoredDocument, { path, message }: Lint): Failure =>
+/** `what`: the table, or its column, that the change takes away. */
+export const tableInUse = ({ _id, name }: StoredDocument, path: string, what: string): Failure =>
   new Failure(
     'TABLE_IN_USE',
-    `The endpoint "${name}" (${_id}) reads the table in ${path}: ${message} Change the endpoint first, or both in one batch.`,
+    `The endpoint "${name}" (${_id}) reads ${what} in ${path}. Change the endpoint first, or both in one batch.`,
   )
 
 export const unknownVersion = (id: string, version: number): Failure =>

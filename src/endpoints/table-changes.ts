@@ -2,7 +2,7 @@
 import { Failure } from '../core/failure.ts'
 import type { Lint } from '../core/lint.ts'
 import type { ChangeMethod, Origin } from '../core/stored-document.ts'
-import type { TableFault } from '../core/tables/table.ts'
+import { quote, type TableFault } from '../core/tables/table.ts'
 import { type ActiveTable, findUseFault, type TableShapes, type TableUse } from '../core/tables/table-set.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableWrite } from '../store/sql/table-store.ts'
@@ -117,11 +117,11 @@ export function findUser(
   endpoints: readonly CompiledEndpoint[],
 ): Failure | undefined {
   for (const { document, tableUses = [] } of endpoints) {
-    const [fault] = lintUses(
-      tableUses.filter(({ table }) => table === name),
-      shapes,
-    )
-    if (fault !== undefined) return failures.tableInUse(document, fault)
+    const use = tableUses.find((one) => one.table === name && findUseFault(one, shapes) !== undefined)
+    if (use === undefined) continue
+    const isColumn = use.column !== undefined && shapes.get(name) !== undefined
+    const what = `${isColumn ? `the column ${quote(use.column)} of ` : ''}the table ${quote(name)}`
+    return failures.tableInUse(document, use.path, what)
   }
   return undefined
 }

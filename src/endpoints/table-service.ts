@@ -1,7 +1,5 @@
-/** The management of tables: their rows are read and stored ahead, then a version is made of them, as endpoint-writer.ts does it. */
+/** The management of tables: changes of their rows are built and compared here; endpoint-writer.ts makes a version of them. */
 import type { JsonObject } from '../core/json.ts'
-import type { Logger } from '../core/ports/logger-port.ts'
-import type { Clock } from '../core/run.ts'
 import { createPause } from '../core/slice.ts'
 import type { Origin } from '../core/stored-document.ts'
 import type { StoredTable, TableHead, TableVersion } from '../core/tables/stored-table.ts'
@@ -81,9 +79,6 @@ export type TableServiceOptions = Readonly<{
   store: TableStore
   tables: ActiveTables
   endpointService: Pick<EndpointService, 'changeTables' | 'checkTables' | 'refresh'>
-  newId: () => string
-  clock: Clock
-  logger: Logger
 }>
 
 /** Every method fails with STORE_UNAVAILABLE; those that name a table with TABLE_UNKNOWN, those with a version with VERSION_UNKNOWN. */

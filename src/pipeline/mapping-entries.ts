@@ -32,19 +32,13 @@ export function compileEntries(
   for (const path of sources) checkPath(path, stage, endpoint, path.lint, path.depth)
   const applyWhole: ApplyMapping = (scope, run) => {
     const context: Context = { run, sliceStart: 0, unmapped: undefined }
-    const fail = (thrown: unknown): never => {
-      // What fails behind a missed code may follow from it.
-      throw context.unmapped?.failure ?? thrown
-    }
-    let output: Awaitable<JsonObject>
     try {
-      output = apply(scope, context)
+      const output = apply(scope, context)
+      if (!(output instanceof Promise)) return demandCodes(output, context)
+      return output.then((late) => demandCodes(late, context)).catch((thrown) => failWhole(thrown, context))
     } catch (thrown) {
-      return fail(thrown)
+      return failWhole(thrown, context)
     }
-    return output instanceof Promise
-      ? output.then((late) => demandCodes(late, context), fail)
-      : demandCodes(output, context)
   }
   if (!isOfRequest(stage)) return applyWhole
   return (scope, run) => applyWhole({ ...scope, payload: scope.requestBody }, run)
@@ -52,6 +46,11 @@ export function compileEntries(
 
 /** Of one message. `sliceStart`: when it last let others run, or mapped its first elements. */
 type Context = { readonly run: Run; sliceStart: number; unmapped: UnmappedOfMapping | undefined }
+
+/** What fails behind a missed code may follow from it. */
+function failWhole(thrown: unknown, { unmapped }: Context): never {
+  throw unmapped?.failure ?? thrown
+}
 
 function demandCodes(output: JsonObject, { unmapped }: Context): JsonObject {
   if (unmapped !== undefined) throw unmapped.failure

@@ -107,7 +107,7 @@ export async function loadTable(bytes: Uint8Array): Promise<CompactTable> {
   })
 }
 
-const SLICE_BYTES = 8_388_608
+const SLICE_BYTES = 1_048_576
 
 /** Hundreds of megabytes would hold up messages for a tenth of a second and more. */
 export async function copyInSlices(from: Uint8Array | Uint32Array, to: Uint8Array, at: number): Promise<void> {

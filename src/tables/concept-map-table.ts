@@ -103,7 +103,6 @@ async function readGroups(resource: JsonObject, groups: readonly Group[], bytes:
   }
   const columns = areSeveral ? [...COLUMNS, ...Object.keys(GROUP_FIELDS)] : COLUMNS
   const builder = new TableBuilder(columns, { pathTo, expectedBytes: bytes })
-  if (groups.length === 0) builder.warning('group', 'The ConceptMap has no group, so the table has no rows.')
   const groupByCode = new Map<string, number>()
   const framed: JsonObject[] = []
   let place = 0

@@ -11,8 +11,8 @@ export type CsvRecord = Readonly<{ cells: readonly string[]; line: number; fault
 const DELIMITERS = [',', ';', '\t'] as const
 const NAMED_DELIMITER = /^sep=(.)(?:\r\n|[\r\n]|$)/
 
-/** What is decoded at once takes about a millisecond. */
-const BLOCK_BYTES = 1_048_576
+/** What is decoded at once: little for the garbage collector to keep, and few records that are read twice. */
+const BLOCK_BYTES = 262_144
 /** Characters of the longest record. */
 const MAX_RECORD = 2_500_000
 
@@ -40,7 +40,19 @@ export class CsvRecords {
 
   /** Blank lines are no records. Out: undefined at the end. */
   next(): CsvRecord | undefined {
-    this.#decode()
+    for (;;) {
+      const [start, line] = [this.#at, this.#line]
+      const record = this.#read()
+      const isWhole = this.#at < this.#text.length && record?.fault === undefined
+      if (isWhole || this.#text.length - start > MAX_RECORD || this.#decodedBytes === this.#bytes.length) return record
+      // What is decoded later may belong to it.
+      this.#at = start
+      this.#line = line
+      this.#decode()
+    }
+  }
+
+  #read(): CsvRecord | undefined {
     while (this.#isLineEnd()) this.#skipLineEnd()
     if (this.#at === this.#text.length) return undefined
     const line = this.#line
@@ -56,14 +68,12 @@ export class CsvRecords {
     return { cells, line }
   }
 
-  /** So much that the next record is whole. */
+  /** A further block, behind what is not read yet. */
   #decode(): void {
-    while (this.#text.length - this.#at < MAX_RECORD && this.#decodedBytes < this.#bytes.length) {
-      const block = this.#bytes.subarray(this.#decodedBytes, this.#decodedBytes + BLOCK_BYTES)
-      this.#decodedBytes += block.length
-      this.#text = this.#text.slice(this.#at) + this.#decoder.decode(block, { stream: true })
-      this.#at = 0
-    }
+    const block = this.#bytes.subarray(this.#decodedBytes, this.#decodedBytes + BLOCK_BYTES)
+    this.#decodedBytes += block.length
+    this.#text = this.#text.slice(this.#at) + this.#decoder.decode(block, { stream: true })
+    this.#at = 0
   }
 
   #readPlain(cells: string[]): string | undefined {

@@ -43,7 +43,7 @@ const WORKBOOK_SIGNATURES = ['504b0304', 'd0cf11e0']
 
 const LF = 0x0a
 const CR = 0x0d
-const SLICE_BYTES = 8_388_608
+const SLICE_BYTES = 1_048_576
 
 async function findBytesBeyondText(bytes: Uint8Array): Promise<TableFault | undefined> {
   if (WORKBOOK_SIGNATURES.includes(Buffer.from(bytes.subarray(0, 4)).toString('hex'))) {

@@ -80,6 +80,7 @@ export class TableBuilder {
       if (row % 1_024 === 0) await this.pause()
     }
     if (this.#faults.length > 0) return { ok: false, faults: this.#faults }
+    if (this.#size === 0) this.warning('', 'The table has no rows, so it has nothing for any code.')
     const cells = Buffer.allocUnsafeSlow(this.#end)
     await copyInSlices(parts.cells, cells, 0)
     return { ok: true, table: new CompactTable({ ...parts, cells }), warnings: this.#warnings }

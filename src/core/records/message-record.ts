@@ -172,14 +172,25 @@ export type RecordRest = Pick<
   | 'bodies'
 >
 
-/** The other properties of a record, with a comma before them; empty if the record has none of them. */
+/** The other properties that a record has, with a comma before them; empty if it has none of them. */
 export function restText(rest: RecordRest): string {
   const { path, error, triedAgain, keys, calls, callsOmitted, notMade, deliveries, tables, missed, answerOf, bodies } =
     rest
-  const isShort = [path, error, answerOf, notMade, deliveries, tables].every((one) => one === undefined)
-  if (isShort && calls.length === 0 && bodies.length === 0 && isEmpty(keys)) return ''
-  const kept = { path, error, triedAgain, keys, calls, callsOmitted, notMade, deliveries, tables, missed }
-  return `,${JSON.stringify({ ...kept, answerOf, bodies })}`
+  const text = JSON.stringify({
+    path,
+    error,
+    triedAgain,
+    keys: isEmpty(keys) ? undefined : keys,
+    calls: calls.length === 0 ? undefined : calls,
+    callsOmitted,
+    notMade,
+    deliveries,
+    tables,
+    missed,
+    answerOf,
+    bodies: bodies.length === 0 ? undefined : bodies,
+  })
+  return text === '{}' ? '' : `,${text}`
 }
 
 function isEmpty(object: object): boolean {

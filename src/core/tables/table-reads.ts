@@ -107,7 +107,7 @@ function codeUnmapped(tables: TableSet, { table: name, column, path }: TableUse,
   return new Failure(
     'CODE_UNMAPPED',
     `${shownTable} has ${what} ${JSON.stringify(shown(code))}. Add it to the table, or say what to use in its place.`,
-    { path, unquoted: `${shownTable} has not what the message needs.` },
+    { path, unquoted: `${shownTable} has nothing for a code of the message.` },
   )
 }
 

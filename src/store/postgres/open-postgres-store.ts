@@ -76,7 +76,7 @@ export const migratePostgres = (options: StartOptions): Promise<readonly string[
     const { url, logger } = options
     const lockTimeoutMs = Math.max(giveUpAt - performance.now(), MIN_LOCK_TIMEOUT_MS)
     const ran = await migrate({ url, migrations: renderMigrations('postgres'), lockTimeoutMs })
-    if (ran.length > 0) logger.info({ migrations: ran }, 'The tables of the store were brought up to date.')
+    if (ran.length > 0) logger.info({ migrations: ran }, 'The schema of the store is up to date.')
     return ran
   })
 

@@ -208,7 +208,7 @@ type Detail = readonly [
   version: number | null,
   microseconds: number,
   stages: readonly (readonly [stage: RecordedStage['stage'], microseconds: number])[],
-  rest?: RecordRest,
+  rest?: Partial<RecordRest>,
 ]
 
 /** Without the error, which has a column. */

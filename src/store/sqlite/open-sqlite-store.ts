@@ -49,7 +49,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
       const migrations = renderMigrations('sqlite')
       if (beside) return demandVersion(opened, migrations)
       const ran = migrate(opened, migrations)
-      if (ran.length > 0) logger.info({ path, migrations: ran }, 'The tables of the store were brought up to date.')
+      if (ran.length > 0) logger.info({ path, migrations: ran }, 'The schema of the store is up to date.')
     },
   })
   const messages = createMessageStore(path, messageReserveBytes)

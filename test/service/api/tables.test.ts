@@ -327,15 +327,15 @@ test('a message whose endpoint and table change together before its body arrives
   assert.deepEqual(await last(), [200, { read: 'y' }])
 })
 
-test('a refused value is told what it must be', async () => {
-  assert.equal((await call('/tables/told', csv('code,fhir\r\nF,female\r\n'))).status, 201)
+test('the refusal of a value says what it must be', async () => {
+  assert.equal((await call('/tables/limits', csv('code,fhir\r\nF,female\r\n'))).status, 201)
   const cases: readonly (readonly [path: string, init: RequestInit, says: string])[] = [
     ['/unmapped', json('DELETE', { codes: 'x' }), 'codes cannot be "x"; it is a list of texts.'],
     ['/unmapped?from=x', {}, 'from cannot be "x"; it is a whole number of at least 0.'],
     ['/rows?limit=0', {}, 'limit cannot be "0"; it is a whole number from 1 to 1000.'],
   ]
   for (const [path, init, says] of cases) {
-    const { status, text } = await call(`/tables/told${path}`, init)
+    const { status, text } = await call(`/tables/limits${path}`, init)
     assert.equal(status, 400)
     assert.ok(JSON.stringify(JSON.parse(text)).includes(JSON.stringify(says).slice(1, -1)), text)
   }

@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { text as readText } from 'node:stream/consumers'
 import { describe, test } from 'node:test'
 import { DOCUMENT, folderOf } from '../../support/cli/project/folder.ts'
 import { DIRECT, type Program, startProgram } from '../../support/spawned-service.ts'
@@ -109,4 +110,12 @@ describe('crosswalk test', () => {
       /^documents\/greeting\.tests\.json: 1 passed, 1 failed\n {2}failed: transaction def\n/,
     )
   })
+})
+
+test('a reader that has enough ends no command', async () => {
+  const [node, ...args] = DIRECT
+  const child = spawn(node, [...args, '--help'], { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.stdout.destroy()
+  const [errors, [code]] = await Promise.all([readText(child.stderr), once(child, 'exit')])
+  assert.deepEqual([code, errors], [0, ''])
 })

@@ -109,9 +109,6 @@ async function openInstance(
     store: tableStore,
     tables: active,
     endpointService: catalogue,
-    newId,
-    clock,
-    logger,
   })
   await catalogue.load()
   const paths = () => registry.all().map(({ endpoint }) => endpoint.endpoint.pattern ?? '')

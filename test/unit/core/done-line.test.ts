@@ -28,7 +28,7 @@ const cases: Readonly<Record<string, Readonly<{ line: Parameters<typeof doneLine
   },
   'the rest of a record': {
     line: { head: HEAD, id: ID, ms: 1, stages: [], rest: restText({ keys: {}, calls: [call], bodies: [] }) },
-    text: `${ID}\u001f${ENDPOINT}\u001fhttp\u001f200\u001f["intake",3,1000,[],{"keys":{},"calls":[{"kind":"lookup","id":"a","method":"GET","target":"http://h/€","startMs":0.1,"ms":2}],"bodies":[]}]\n`,
+    text: `${ID}\u001f${ENDPOINT}\u001fhttp\u001f200\u001f["intake",3,1000,[],{"calls":[{"kind":"lookup","id":"a","method":"GET","target":"http://h/€","startMs":0.1,"ms":2}]}]\n`,
   },
   'no rest where the record has none': {
     line: { head: HEAD, id: ID, ms: 1, stages: [], rest: restText({ keys: {}, calls: [], bodies: [] }) },

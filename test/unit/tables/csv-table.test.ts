@@ -138,6 +138,24 @@ test('keys with white space around them give warnings', async () => {
   assert.deepEqual(reading.ok && reading.warnings.map(({ path }) => path), ['line 3', 'line 4'])
 })
 
+test('a file without rows gives a warning', async () => {
+  const reading = await read('code,fhir\n')
+  assert.match(reading.ok ? (reading.warnings[0]?.message ?? '') : '', /has no rows/)
+})
+
+test('the border of what is decoded at once may lie anywhere', async () => {
+  const rest = 'A,"b\r\n""b"""\r\nC,ü\r\n'
+  const before = Array.from({ length: 10 }, (_, row) => `r${row},${'x'.repeat(row < 9 ? 26_000 : 28_050)}\n`).join('')
+  for (let more = 0; more < 60; more += 1) {
+    const rows = listRows(tableOf(await read(`code,fhir\n${before}L,${'y'.repeat(more)}\n${rest}`)))
+    assert.equal(rows.length, 14)
+    assert.deepEqual(rows.slice(-2), [
+      ['A', 'b\r\n"b"'],
+      ['C', 'ü'],
+    ])
+  }
+})
+
 test('a file of many blocks has the lines and values of its rows', async () => {
   const rows = Array.from({ length: 120_000 }, (_, row) => [`${row}`, `ü${row}`, `a"\n${row}`])
   const text = [['code', 'b', 'c'], ...rows]

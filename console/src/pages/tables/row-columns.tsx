@@ -98,19 +98,23 @@ function Cell({ value, label, isKey, onSave }: CellProps) {
     )
   }
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the keys are those of the field within
-    <div
-      onKeyDown={(event) => {
-        if (event.key === 'Escape') end()
-        else if (event.key !== 'Enter' || isPending) return
-        else if (text === value) end()
-        else mutate(text)
-        event.stopPropagation()
-      }}
-    >
-      <TextField label={label} hideLabel value={text} onChange={setText} ref={focusField} />
+    <>
+      <TextField
+        label={label}
+        hideLabel
+        value={text}
+        onChange={setText}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') end()
+          else if (event.key !== 'Enter' || isPending) return
+          else if (text === value) end()
+          else mutate(text)
+          event.stopPropagation()
+        }}
+        ref={focusField}
+      />
       {error === null ? null : <FailureNotice failure={asFailure(error)} />}
-    </div>
+    </>
   )
 }
 

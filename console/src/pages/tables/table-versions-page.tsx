@@ -14,10 +14,10 @@ import {
 } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
-import { SelectField } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
-import { VERSION_COLUMNS } from '../../ui/data/version-columns.tsx'
+import { restoreColumn, VERSION_COLUMNS } from '../../ui/data/version-columns.tsx'
+import { VersionRange } from '../../ui/data/version-range.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { StoreDialog } from './store-dialog.tsx'
@@ -60,19 +60,7 @@ export function TableVersionsPage() {
     },
     ...VERSION_COLUMNS,
     { id: 'rows', title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
-    {
-      id: 'restore',
-      title: 'Restore',
-      render: (version) => (
-        <Button
-          label={`Restore version ${version.version}`}
-          refused={explainRefusal(version)}
-          onPress={() => setAsked(version.version)}
-        >
-          Restore …
-        </Button>
-      ),
-    },
+    restoreColumn(explainRefusal, setAsked),
   ]
   return (
     <TableFrame
@@ -155,23 +143,7 @@ function Comparison({ name, versions, from, to }: ComparisonProps) {
     void navigate({ search: (search) => ({ ...search, ...changes }), replace: true, resetScroll: false })
   return (
     <section className="panel" aria-labelledby="comparison">
-      <h2 id="comparison">
-        What differs from version {before} to version {after}
-      </h2>
-      <div className="filter-bar">
-        <SelectField
-          label="From"
-          value={String(before)}
-          choices={choices}
-          onChange={(version) => choose({ from: Number(version) })}
-        />
-        <SelectField
-          label="To"
-          value={String(after)}
-          choices={choices}
-          onChange={(version) => choose({ to: Number(version) })}
-        />
-      </div>
+      <VersionRange id="comparison" from={before} to={after} choices={choices} onChange={choose} />
       {before !== after && (
         <QueryView query={difference} what="Comparing">
           {(diff) => <TableChanges diff={diff} />}

@@ -1,9 +1,8 @@
 /** The columns of the list of versions. */
 import { Link } from '@tanstack/react-router'
 import type { Version } from '../../api/changes/version-calls.ts'
-import { Button } from '../../ui/controls/button.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
-import { VERSION_COLUMNS } from '../../ui/data/version-columns.tsx'
+import { restoreColumn, VERSION_COLUMNS } from '../../ui/data/version-columns.tsx'
 
 export type VersionColumnsOptions = Readonly<{
   id: string
@@ -46,18 +45,6 @@ export function versionColumns({
       },
     },
     ...VERSION_COLUMNS,
-    {
-      id: 'restore',
-      title: 'Restore',
-      render: (version) => (
-        <Button
-          label={`Restore version ${version.version}`}
-          refused={explainRefusal(version)}
-          onPress={() => onRestore(version.version)}
-        >
-          Restore …
-        </Button>
-      ),
-    },
+    restoreColumn(explainRefusal, onRestore),
   ]
 }

@@ -4,7 +4,7 @@ import { compareVersions, readVersion, type Version } from '../../api/changes/ve
 import { answerKey, keyed, queryKeys } from '../../api/query-keys.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-diff-view.tsx'
-import { SelectField } from '../../ui/controls/fields.tsx'
+import { VersionRange } from '../../ui/data/version-range.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 
@@ -31,23 +31,7 @@ export function VersionComparison({ id, versions, from, to, onChange }: VersionC
     }))
   return (
     <section className="panel" aria-labelledby="comparison">
-      <h2 id="comparison">
-        What differs from version {from} to version {to}
-      </h2>
-      <div className="filter-bar">
-        <SelectField
-          label="From"
-          value={String(from)}
-          choices={choices}
-          onChange={(value) => onChange({ from: Number(value) })}
-        />
-        <SelectField
-          label="To"
-          value={String(to)}
-          choices={choices}
-          onChange={(value) => onChange({ to: Number(value) })}
-        />
-      </div>
+      <VersionRange id="comparison" from={from} to={to} choices={choices} onChange={onChange} />
       <QueryView query={difference} what="Comparing">
         {({ changes }) => <ChangeList changes={changes} />}
       </QueryView>

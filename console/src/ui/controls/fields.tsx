@@ -1,5 +1,5 @@
 /** Fields of forms, each with its label, hint and fault. They are elements of the browser, so phones show their own pickers. */
-import { type ReactNode, type Ref, useId } from 'react'
+import { type KeyboardEvent, type ReactNode, type Ref, useId } from 'react'
 
 type FieldProps = Readonly<{
   label: string
@@ -60,6 +60,8 @@ export type TextFieldProps = FieldProps &
     suggestions?: readonly string[]
     /** Called at Enter and when the field is left. */
     onDone?(): void
+    /** Called before `onDone`. */
+    onKeyDown?(event: KeyboardEvent): void
     ref?: Ref<HTMLInputElement>
   }>
 
@@ -73,6 +75,7 @@ export function TextField({
   keys,
   suggestions,
   onDone,
+  onKeyDown,
   ref,
   ...field
 }: TextFieldProps) {
@@ -88,6 +91,7 @@ export function TextField({
               list={suggestions === undefined ? undefined : list}
               onBlur={onDone}
               onKeyDown={(event) => {
+                onKeyDown?.(event)
                 if (event.key === 'Enter') onDone?.()
               }}
               type={type}

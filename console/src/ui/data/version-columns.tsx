@@ -1,5 +1,6 @@
 /** What the lists of versions have in common: when, what, who, and why. */
 import type { Schemas } from '../../api/client.ts'
+import { Button } from '../controls/button.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import type { Column } from './data-table.tsx'
 import { Time } from './time.tsx'
@@ -47,3 +48,21 @@ export const VERSION_COLUMNS: readonly Column<ListedVersion>[] = [
     ),
   },
 ]
+
+/** `explainRefusal`: why the version cannot be restored, or the user may not. */
+export const restoreColumn = <Listed extends Readonly<{ version: number }>>(
+  explainRefusal: (version: Listed) => string | undefined,
+  onRestore: (version: number) => void,
+): Column<Listed> => ({
+  id: 'restore',
+  title: 'Restore',
+  render: (version) => (
+    <Button
+      label={`Restore version ${version.version}`}
+      refused={explainRefusal(version)}
+      onPress={() => onRestore(version.version)}
+    >
+      Restore …
+    </Button>
+  ),
+})

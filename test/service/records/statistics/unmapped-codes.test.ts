@@ -110,7 +110,7 @@ describeLogged(
       assert.deepEqual(await listed('unit'), ['a:b 2'])
     })
 
-    it('of one message are all told at once, and those of its replays are its own', async () => {
+    it('of one message are all reported at once, and those of its replays are its own', async () => {
       await put('m', 'code,to\na,A\n')
       const mapped = (key: string) => ({ key, transform: { function: 'table', parameters: { table: 'm' } } })
       await stage.service.register({

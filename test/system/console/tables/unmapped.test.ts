@@ -71,7 +71,7 @@ describe('/unmapped', { skip: NO_BROWSER }, () => {
     }
     assert.equal(await list.getByRole('row').count(), 1 + CODES.length)
     await checkAccessibility()
-    // Two columns of a spreadsheet, in another order, with a code that nobody missed.
+    // Two columns of a spreadsheet, in another order, with a code that no message missed.
     await page.getByLabel('fhir of W in sex').click()
     await paste(page, 'X\tother\nD\tother\nW\tfemale\nQ\tunknown\n')
     await page.getByText('3 pasted; 1 of the lines is of no code that is listed.').waitFor()

@@ -121,19 +121,18 @@ function CommittedField({ label, value, isLocked, onCommit }: CommittedFieldProp
   }
   const commit = () => setFault(typed === value ? undefined : onCommit(typed))
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: events of the field come up to it
-    <div
-      onBlur={commit}
-      onKeyDown={(event) => {
-        if (event.key === 'Enter') commit()
-        if (event.key === 'Escape') {
-          setTyped(value)
-          setFault(undefined)
-        }
+    <TextField
+      label={label}
+      value={typed}
+      onChange={isLocked ? () => undefined : setTyped}
+      fault={fault}
+      onDone={commit}
+      onKeyDown={({ key }) => {
+        if (key !== 'Escape') return
+        setTyped(value)
+        setFault(undefined)
       }}
-    >
-      <TextField label={label} value={typed} onChange={isLocked ? () => undefined : setTyped} fault={fault} />
-    </div>
+    />
   )
 }
 
