@@ -85,7 +85,7 @@ if (which !== 'map') {
     return reading.table
   }
   await measure('table', async () => finder(await read()))
-  const bytes = await (await read()).toBytes()
+  const bytes = (await read()).packed
   await measure('table from its bytes', async () => finder(await loadTable(bytes)))
 }
 if (which !== 'table') {

@@ -54,7 +54,7 @@ export const fhirRoutes = [
   }),
 ]
 
-async function answerInFhir({ reply }: Call, work: () => JsonObject) {
+async function answerInFhir({ reply }: Call, work: () => Promise<JsonObject>) {
   const send = (status: number, resource: JsonObject, more: Readonly<Record<string, string>> = {}) =>
     sendAnswer(reply, {
       status,
@@ -62,7 +62,7 @@ async function answerInFhir({ reply }: Call, work: () => JsonObject) {
       body: JSON.stringify(resource),
     })
   try {
-    return send(200, work())
+    return send(200, await work())
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown
     return send(thrown.status, toOperationOutcome(thrown, ''), { 'x-crosswalk-code': thrown.code })
@@ -82,7 +82,7 @@ function readParameters(body: Json): Inputs {
 
 const REFUSED = ['conceptMap', 'dependency']
 
-function translate(inputs: Inputs, { tables }: Api): JsonObject {
+async function translate(inputs: Inputs, { tables }: Api): Promise<JsonObject> {
   const refused = REFUSED.find((name) => inputs.has(name))
   if (refused !== undefined)
     throw new Failure('FILTER_INVALID', `The parameter "${refused}" isn't taken; leave it out.`)
@@ -93,8 +93,9 @@ function translate(inputs: Inputs, { tables }: Api): JsonObject {
   const codings = readCodings(inputs)
   if (codings.length === 0) throw new Failure('FILTER_INVALID', 'Give "code", "coding" or "codeableConcept".')
   const targetSystem = readInput(inputs, 'targetsystem')
-  const matches = codings.flatMap(({ code, system }) => {
-    const element = found.map.find(code)
+  const elements = await Promise.all(codings.map(({ code }) => found.map.find(code)))
+  const matches = codings.flatMap(({ system }, index) => {
+    const element = elements[index]
     if (element === undefined || differs(system, element.sourceSystem)) return []
     return differs(targetSystem, element.targetSystem)
       ? []
@@ -134,7 +135,7 @@ function readCodings(inputs: Inputs): readonly Coding[] {
 
 type ConceptMap = ReturnType<typeof openConceptMap>
 
-/** A large one takes long to parse, and a table never changes. */
+/** A large one takes long to search, and a table never changes. */
 const open = new WeakMap<Table, ConceptMap>()
 
 function openOnce(table: Table): ConceptMap {

@@ -65,10 +65,9 @@ export class ActiveTables {
 
   /** Stores the rows of a version to come as `content`, a new id. Rejects with StoreUnavailable. */
   async keep(content: string, table: CompactTable): Promise<TableContent> {
-    const bytes = await table.toBytes()
-    await this.#options.store.keep(content, bytes)
+    await this.#options.store.keep(content, table.packed)
     this.removeUnused(timeFromId(content))
-    return { head: { columns: table.columns, rows: table.size, bytes: bytes.byteLength }, content, table }
+    return { head: { columns: table.columns, rows: table.size, bytes: table.bytes }, content, table }
   }
 
   /** Removes stored rows that no change has used, in the background. `now`: milliseconds since the epoch. */

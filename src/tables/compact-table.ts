@@ -3,7 +3,7 @@
  * nothing to visit.
  */
 import { crc32 } from 'node:zlib'
-import type { JsonObject } from '../core/json.ts'
+import { copyInSlices, SLICE_BYTES, sharedBuffer } from '../core/large-bytes.ts'
 import { createPause } from '../core/slice.ts'
 import { TABLE_LIMITS, type Table } from '../core/tables/table.ts'
 import { cellEnd, contentStart, findKey, readCell, type TableParts, writeCell } from './table-layout.ts'
@@ -14,19 +14,24 @@ const wanted = Buffer.alloc(TABLE_LIMITS.cellBytes + 3)
 export class CompactTable implements Table {
   readonly columns: readonly string[]
   readonly size: number
-  readonly bytes: number
+  /** The table as one buffer, which `loadTable` reads without parsing rows again. Must not change. */
+  readonly packed: Buffer
   readonly #parts: TableParts
 
-  constructor(parts: TableParts) {
+  /** `parts`: those of `packed`. */
+  constructor(packed: Buffer, parts: TableParts) {
     this.columns = parts.columns
     this.size = parts.starts.length
-    this.bytes = partsWithBytes(parts).reduce((sum, { byteLength }) => sum + byteLength, 0)
+    this.packed = packed
     this.#parts = parts
   }
 
-  /** Parsed when it is asked for: few callers need it, and as objects it would take many times its bytes. */
-  get frame(): JsonObject | undefined {
-    return this.#parts.frame.length === 0 ? undefined : JSON.parse(this.#parts.frame.toString())
+  get bytes(): number {
+    return this.packed.byteLength
+  }
+
+  get frame(): Buffer {
+    return this.#parts.frame
   }
 
   find(key: string): number {
@@ -42,32 +47,32 @@ export class CompactTable implements Table {
     for (let skipped = 0; skipped < column; skipped += 1) at = cellEnd(cells, at)
     return readCell(cells, at)
   }
+}
 
-  /** The table as one buffer, which `loadTable` reads without parsing rows again. */
-  async toBytes(): Promise<Buffer> {
-    const parts = partsWithBytes(this.#parts)
-    const lengths = parts.map(({ byteLength }) => byteLength)
-    const text = Buffer.from(JSON.stringify({ columns: this.columns, lengths }))
-    const head = Buffer.alloc(Math.ceil(text.length / 4) * 4, ' ')
-    text.copy(head)
-    const whole = Buffer.alloc(lengths.reduce((sum, length) => sum + length, HEAD_AT + head.length))
-    whole.write(MAGIC)
-    whole.writeUInt32LE(head.length, LENGTH_AT)
-    let at = HEAD_AT
-    for (const part of [head, ...parts]) {
-      await copyInSlices(part, whole, at)
-      at += part.byteLength
-    }
-    whole.writeUInt32LE(await checksum(whole), CHECKSUM_AT)
-    return whole
+/** Copies the parts of a table into one buffer, and uses that alone. */
+export async function packTable(parts: TableParts): Promise<CompactTable> {
+  const ordered = partsWithBytes(parts)
+  const lengths = ordered.map(({ byteLength }) => byteLength)
+  const text = Buffer.from(JSON.stringify({ columns: parts.columns, lengths }))
+  const head = Buffer.alloc(Math.ceil(text.length / 4) * 4, ' ')
+  text.copy(head)
+  const whole = sharedBuffer(lengths.reduce((sum, length) => sum + length, HEAD_AT + head.length))
+  whole.write(MAGIC)
+  whole.writeUInt32LE(head.length, LENGTH_AT)
+  let at = HEAD_AT
+  for (const part of [head, ...ordered]) {
+    await copyInSlices(part, whole, at)
+    at += part.byteLength
   }
+  whole.writeUInt32LE(await checksum(whole), CHECKSUM_AT)
+  return openTable(whole)
 }
 
 /** In the order in which they are written: those of numbers first, at a multiple of 4. */
 const partsWithBytes = ({ starts, slots, cells, frame }: TableParts) => [starts, slots, cells, frame] as const
 
 /** Names the format and its version. Numbers are little-endian, as on every processor that the service runs on. */
-const MAGIC = 'XWT1'
+const MAGIC = 'XWT2'
 const LENGTH_AT = 4
 const CHECKSUM_AT = 8
 const HEAD_AT = 12
@@ -78,13 +83,18 @@ const HEAD_AT = 12
  */
 export async function loadTable(bytes: Uint8Array): Promise<CompactTable> {
   const isAligned = bytes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0
-  const whole = isAligned ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) : Buffer.alloc(bytes.length)
+  const whole = isAligned ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) : sharedBuffer(bytes.length)
   if (!isAligned) await copyInSlices(bytes, whole, 0)
   if (whole.length < HEAD_AT || whole.toString('latin1', 0, LENGTH_AT) !== MAGIC) {
     throw new Error('These bytes are not a table, or one of another version.')
   }
   if (whole.readUInt32LE(CHECKSUM_AT) !== (await checksum(whole)))
     throw new Error('The bytes of the table are damaged.')
+  return openTable(whole)
+}
+
+/** The table in bytes that nothing has changed. */
+export function openTable(whole: Buffer): CompactTable {
   let at = HEAD_AT + whole.readUInt32LE(LENGTH_AT)
   const head: { columns: readonly string[]; lengths: readonly number[] } = JSON.parse(
     whole.toString('utf8', HEAD_AT, at),
@@ -98,25 +108,13 @@ export async function loadTable(bytes: Uint8Array): Promise<CompactTable> {
     const part = next(index)
     return new Uint32Array(part.buffer, part.byteOffset, part.length / Uint32Array.BYTES_PER_ELEMENT)
   }
-  return new CompactTable({
+  return new CompactTable(whole, {
     columns: head.columns,
     starts: nextNumbers(0),
     slots: nextNumbers(1),
     cells: next(2),
     frame: next(3),
   })
-}
-
-const SLICE_BYTES = 1_048_576
-
-/** Hundreds of megabytes would hold up messages for a tenth of a second and more. */
-export async function copyInSlices(from: Uint8Array | Uint32Array, to: Uint8Array, at: number): Promise<void> {
-  const source = new Uint8Array(from.buffer, from.byteOffset, from.byteLength)
-  const pause = createPause()
-  for (let start = 0; start < source.length; start += SLICE_BYTES) {
-    to.set(source.subarray(start, start + SLICE_BYTES), at + start)
-    await pause()
-  }
 }
 
 async function checksum(whole: Buffer): Promise<number> {

@@ -1,9 +1,12 @@
 /**
- * Tables as ConceptMap of FHIR R4: a row for each code, with its first target. The frame of such a table is the ConceptMap in which
- * the code stands in place of each element that its row says whole; so it is written as it was read, with what changed in rows.
+ * Tables as ConceptMap of FHIR R4: a row for each code, with its first target. The frame of such a table is what its rows do not
+ * say, so that it is written as it was read, with what changed in rows. It is JSON in lines, each of which is parsed alone when it is
+ * needed, since parsing a million elements holds messages up: first the ConceptMap whose groups have no elements; then for each group
+ * its elements, and an empty line. An element is its code, if its row says all of it; behind a space, if it is no row.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
+import { createPause } from '../core/slice.ts'
 import { quote, type Table } from '../core/tables/table.ts'
 import { divideElements, findRepeatedName } from '../formats/json-elements.ts'
 import { parseJson } from '../formats/json-read.ts'
@@ -104,13 +107,13 @@ async function readGroups(resource: JsonObject, groups: readonly Group[], bytes:
   const columns = areSeveral ? [...COLUMNS, ...Object.keys(GROUP_FIELDS)] : COLUMNS
   const builder = new TableBuilder(columns, { pathTo, expectedBytes: bytes })
   const groupByCode = new Map<string, number>()
-  const framed: JsonObject[] = []
+  const frame = new Lines()
+  frame.add(JSON.stringify({ ...resource, group: groups.map(({ rest: { element: _, ...rest } }) => rest) }))
   let place = 0
   for (const [group, { rest, elements }] of groups.entries()) {
     const systems = textsIn(rest, GROUP_FIELDS)
     const twin = groups.findIndex((other) => isDeepStrictEqual(textsIn(other.rest, GROUP_FIELDS), systems))
     if (twin < group) builder.fault(`group[${group}]`, `Its source and target are those of group[${twin}]; join both.`)
-    const entries: Json[] = []
     for (const text of elements) {
       const pause = builder.pause()
       if (pause !== undefined) await pause
@@ -138,12 +141,61 @@ async function readGroups(resource: JsonObject, groups: readonly Group[], bytes:
         const message = `The code ${quote(code)} is also in group[${owner}], of another source; make a table of each.`
         builder.fault(pathTo(place), message)
       }
-      entries.push(isRow && isDeepStrictEqual(toElement(cells, []), element) ? code : element)
+      const isWhole = isRow && isDeepStrictEqual(toElement(cells, []), element)
+      frame.add(`${isRow ? '' : ' '}${JSON.stringify(isWhole ? code : element)}`)
       place += 1
     }
-    framed.push({ ...rest, element: entries })
+    frame.add('')
   }
-  return builder.finish({ ...resource, group: framed })
+  return builder.finish(frame.toBytes())
+}
+
+const LINE_END = 0x0a
+const OPENING_BRACE = 0x7b
+const BLOCK_CHARACTERS = 65_536
+
+/** Lines as bytes, of which only the last are texts. */
+class Lines {
+  readonly #blocks: Buffer[] = []
+  #text = ''
+
+  add(line: string): void {
+    this.#text += `${line}\n`
+    if (this.#text.length > BLOCK_CHARACTERS) this.#endBlock()
+  }
+
+  toBytes(): Buffer {
+    this.#endBlock()
+    return Buffer.concat(this.#blocks)
+  }
+
+  #endBlock(): void {
+    this.#blocks.push(Buffer.from(this.#text))
+    this.#text = ''
+  }
+}
+
+/** Where the line ends that begins there. */
+const lineEnd = (frame: Buffer, at: number): number => frame.indexOf(LINE_END, at)
+const parseLine = (frame: Buffer, at: number): Json => JSON.parse(frame.toString('utf8', at, lineEnd(frame, at)))
+
+/** `end`: where the elements begin. */
+function readHead({ frame }: Table) {
+  const head = frame.length === 0 ? undefined : parseLine(frame, 0)
+  if (!isObject(head)) return undefined
+  const { group, ...resource } = head
+  return { resource, groups: listIn(head, 'group').filter(isObject), end: lineEnd(frame, 0) + 1 }
+}
+
+/** Whether both tables have the same beside their rows. */
+export function haveSameFrames(one: Table, other: Table): boolean {
+  const parse = ({ frame }: Table) =>
+    frame
+      .toString()
+      .trimEnd()
+      .split('\n')
+      .map((line) => line && JSON.parse(line))
+  return one.frame.equals(other.frame) || isDeepStrictEqual(parse(one), parse(other))
 }
 
 const textIn = (object: Json | undefined, name: string): string => {
@@ -197,33 +249,45 @@ function withTexts(object: Json | undefined, texts: Readonly<Record<string, stri
 
 export type ConceptMapElement = Readonly<{ sourceSystem: string; targetSystem: string; targets: readonly JsonObject[] }>
 
-/** A table as FHIR asks it. `url`, `source` and `target`: of its ConceptMap, empty for none. Parses the frame, once. */
+/** A table as FHIR asks it. `url`, `source` and `target`: of its ConceptMap, empty for none. */
 export function openConceptMap(table: Table) {
   const { frame } = table
-  const groups = listIn(frame, 'group')
-  const originals = new Map(
-    groups
-      .flatMap((group) => listIn(group, 'element').map((element) => [codeOf(element), element] as const))
-      .toReversed(),
-  )
+  const head = readHead(table)
   const toRow = compileRows(table)
   const systems = Object.entries(GROUP_FIELDS).map(
-    ([name, field]) => [table.columns.indexOf(name, 1), textIn(groups[0], field)] as const,
+    ([name, field]) => [table.columns.indexOf(name, 1), textIn(head?.groups[0], field)] as const,
   )
-  const valueSet = (name: string): string => textIn(frame, `${name}Canonical`) || textIn(frame, `${name}Uri`)
+  const valueSet = (name: string): string =>
+    textIn(head?.resource, `${name}Canonical`) || textIn(head?.resource, `${name}Uri`)
+  let places: Promise<Uint32Array> | undefined
   return {
-    url: textIn(frame, 'url'),
+    url: textIn(head?.resource, 'url'),
     source: valueSet('source'),
     target: valueSet('target'),
-    find: (code: string): ConceptMapElement | undefined => {
+    find: async (code: string): Promise<ConceptMapElement | undefined> => {
       const row = table.find(code)
       if (row === -1) return undefined
-      const original = originals.get(code)
-      const { target } = toElement(...toRow(row), isObject(original) ? original : undefined)
+      places ??= findOriginals(table, head?.end ?? 0)
+      const place = (await places)[row]
+      const { target } = toElement(...toRow(row), place ? parseLine(frame, place) : undefined)
       const [sourceSystem = '', targetSystem = ''] = systems.map(([column, only]) => table.cell(row, column) || only)
       return { sourceSystem, targetSystem, targets: listIn({ target: target ?? [] }, 'target').filter(isObject) }
     },
   }
+}
+
+/** Where the frame has, for each row, the element of which the row does not say all; 0 for none. */
+async function findOriginals(table: Table, from: number): Promise<Uint32Array> {
+  const { frame } = table
+  const places = new Uint32Array(table.size)
+  const pause = createPause()
+  for (let at = from; at < frame.length; at = lineEnd(frame, at) + 1) {
+    const row = frame[at] === OPENING_BRACE ? table.find(codeOf(parseLine(frame, at))) : -1
+    if (row !== -1) places[row] = at
+    const due = pause()
+    if (due !== undefined) await due
+  }
+  return places
 }
 
 /**
@@ -231,18 +295,23 @@ export function openConceptMap(table: Table) {
  * are written as `product` of the target.
  */
 export function* writeConceptMap(table: Table, name: string): Generator<string> {
-  const { group: framed, ...resource } = table.frame ?? { resourceType: 'ConceptMap', title: name, status: 'active' }
-  const groups = yield* divideRows(table, Array.isArray(framed) ? framed : [])
+  const head = readHead(table) ?? {
+    resource: { resourceType: 'ConceptMap', title: name, status: 'active' },
+    groups: [],
+    end: 0,
+  }
+  const groups = yield* divideRows(table, head)
   const toRow = compileRows(table)
   const isWritten = new Uint8Array(table.size)
-  yield groups.length === 0 ? JSON.stringify(resource) : openList(resource, 'group')
+  yield groups.length === 0 ? JSON.stringify(head.resource) : openList(head.resource, 'group')
   for (const [index, { rest, entries }] of groups.entries()) {
     if (index > 0) yield ','
     yield entries.length === 0 ? JSON.stringify(rest) : openList(rest, 'element')
     for (const [at, entry] of entries.entries()) {
-      const row = typeof entry === 'number' ? entry : table.find(codeOf(entry))
+      const framed = entry < 0 ? parseLine(table.frame, ~entry) : undefined
+      const row = framed === undefined ? entry : table.find(codeOf(framed))
       const element =
-        row === -1 || isWritten[row] === 1 ? entry : toElement(...toRow(row), isObject(entry) ? entry : undefined)
+        row === -1 || isWritten[row] === 1 ? framed : toElement(...toRow(row), isObject(framed) ? framed : undefined)
       if (row !== -1) isWritten[row] = 1
       yield `${at === 0 ? '' : ','}\n${JSON.stringify(element)}`
     }
@@ -257,33 +326,32 @@ function openList(object: JsonObject, name: string): string {
   return `${text}${text === '{' ? '' : ','}"${name}":[`
 }
 
-/** Of an entry of a frame. */
+/** Of an element of a frame. */
 const codeOf = (entry: Json): string => (typeof entry === 'string' ? entry : textIn(entry, 'code'))
 
 /**
- * What each group has: the entries of the frame whose rows are still in it, then the indexes of further rows. Yields nothing that is
- * to be written, but often, so that others can run.
+ * What each group has: `~` of where its elements are in the frame, of those whose rows are still in it, then the indexes of further
+ * rows. Yields nothing that is to be written, but often, so that others can run.
  */
-function* divideRows(table: Table, framed: readonly Json[]) {
+function* divideRows(table: Table, head: Readonly<{ groups: readonly JsonObject[]; end: number }>) {
   const columns = Object.keys(GROUP_FIELDS).map((name) => table.columns.indexOf(name, 1))
   const hasSystems = columns.some((column) => column !== -1)
   const keyOf = (systems: readonly string[]): string => (hasSystems ? JSON.stringify(systems) : '')
   const systemsOf = (row: number): readonly string[] => columns.map((column) => table.cell(row, column))
   const isFramed = new Uint8Array(table.size)
-  const groups = framed.map((group) => {
-    const { element: _, ...rest } = group as JsonObject
-    return { rest, entries: [] as (Json | number)[] }
-  })
-  for (const [index, { rest, entries }] of groups.entries()) {
+  const groups = head.groups.map((rest) => ({ rest, entries: [] as number[] }))
+  let at = head.end
+  for (const { rest, entries } of groups) {
     const key = keyOf(textsIn(rest, GROUP_FIELDS))
-    for (const entry of listIn(framed[index], 'element')) {
-      const code = codeOf(entry)
+    for (; table.frame[at] !== LINE_END; at = lineEnd(table.frame, at) + 1) {
+      const code = codeOf(parseLine(table.frame, at))
       const row = code === '' ? -1 : table.find(code)
       const isOfRow = row !== -1 && (isFramed[row] === 1 || keyOf(systemsOf(row)) === key)
       if (isOfRow) isFramed[row] = 1
-      if (isOfRow || code === '') entries.push(entry)
+      if (isOfRow || code === '') entries.push(~at)
       yield ''
     }
+    at += 1
   }
   const byKey = new Map(groups.toReversed().map((group) => [keyOf(textsIn(group.rest, GROUP_FIELDS)), group]))
   for (let row = 0; row < table.size; row += 1) {

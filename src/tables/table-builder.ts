@@ -1,9 +1,8 @@
 /** Builds tables row by row and collects what is wrong with them. */
-import type { JsonObject } from '../core/json.ts'
 import { createPause } from '../core/slice.ts'
 import { findColumnFaults, quote, readRow, TABLE_LIMITS, type Table, type TableFault } from '../core/tables/table.ts'
-import { CompactTable, copyInSlices } from './compact-table.ts'
-import { indexRow, slotCount, type TableParts, writeCell } from './table-layout.ts'
+import { packTable } from './compact-table.ts'
+import { indexRow, readCell, slotCount, type TableParts, writeCell } from './table-layout.ts'
 import type { TableReading } from './table-reading.ts'
 
 type Options = Readonly<{
@@ -64,14 +63,14 @@ export class TableBuilder {
     return this.#faults.length > TABLE_LIMITS.faults
   }
 
-  /** The table, if nothing is wrong. */
-  async finish(frame?: JsonObject): Promise<TableReading> {
+  /** The table, if nothing is wrong. `frame`: what the rows do not have of the text that they were read from. */
+  async finish(frame: Buffer = Buffer.alloc(0)): Promise<TableReading> {
     const parts: TableParts = {
       columns: this.#columns,
       starts: this.#starts.slice(0, this.#size),
       slots: new Uint32Array(slotCount(this.#size)),
       cells: this.#cells.subarray(0, this.#end),
-      frame: Buffer.from(frame === undefined ? '' : JSON.stringify(frame)),
+      frame,
     }
     for (let row = 0; row < this.#size && !this.isFull; row += 1) {
       const earlier = indexRow(parts, row)
@@ -81,13 +80,11 @@ export class TableBuilder {
     }
     if (this.#faults.length > 0) return { ok: false, faults: this.#faults }
     if (this.#size === 0) this.warning('', 'The table has no rows, so it has nothing for any code.')
-    const cells = Buffer.allocUnsafeSlow(this.#end)
-    await copyInSlices(parts.cells, cells, 0)
-    return { ok: true, table: new CompactTable({ ...parts, cells }), warnings: this.#warnings }
+    return { ok: true, table: await packTable(parts), warnings: this.#warnings }
   }
 
   #describeRepetition(parts: TableParts, earlier: number): string {
-    const key = quote(new CompactTable(parts).cell(earlier, 0))
+    const key = quote(readCell(parts.cells, parts.starts[earlier] as number))
     return `The key ${key} is the same as in ${this.#pathTo(this.#places[earlier] as number)}; remove one of both rows.`
   }
 

@@ -9,7 +9,7 @@ export type TableParts = Readonly<{
   slots: Uint32Array
   /** UTF-8. */
   cells: Buffer
-  /** JSON, empty for none. */
+  /** As concept-map-table.ts describes it, empty for none. */
   frame: Buffer
 }>
 

@@ -6,6 +6,7 @@ import { listTableUses } from '../../document/reads/table-uses.ts'
 import { tableEtag } from '../../endpoints/table-changes.ts'
 import { compareTables, type TableDiff } from '../../endpoints/table-service.ts'
 import type { CompactTable } from '../../tables/compact-table.ts'
+import { haveSameFrames } from '../../tables/concept-map-table.ts'
 import { TABLE_FORMATS, type TableFormat } from '../../tables/table-formats.ts'
 import type { ProjectTable } from '../project/project-tables.ts'
 import { type ManagementClient, ServiceFault } from '../service-client/management-client.ts'
@@ -57,7 +58,7 @@ export async function changesToTable(stored: CompactTable, { table, format }: Pr
   const isSame =
     diff.rows.length === 0 &&
     isDeepStrictEqual(stored.columns, table.columns) &&
-    (!isFramed || isDeepStrictEqual(stored.frame, table.frame))
+    (!isFramed || haveSameFrames(stored, table))
   return isSame ? undefined : diff
 }
 

@@ -1,5 +1,4 @@
 /** Tables translate codes. What every part of the service knows of a table: its rows, its bounds, its names, its faults. */
-import type { JsonObject } from '../json.ts'
 import { REFUSED_NAMES } from '../json.ts'
 import { type Lint, shown } from '../lint.ts'
 
@@ -10,8 +9,8 @@ export type Table = Readonly<{
   size: number
   /** About the memory that it takes. */
   bytes: number
-  /** What a ConceptMap has that its rows have not; undefined for a table that comes from no ConceptMap. */
-  frame: JsonObject | undefined
+  /** What a ConceptMap has that its rows have not, as bytes; empty for a table that comes from no ConceptMap. */
+  frame: Buffer
   /** Index of the row with the key, or -1. */
   find(key: string): number
   /** Both from 0. `''` where the row has nothing, or there is no such row or column. */

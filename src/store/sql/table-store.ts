@@ -3,6 +3,7 @@
  * the version itself is one row, written with everything else that its change changes (endpoint-store.ts).
  */
 import { idFrom } from '../../core/id.ts'
+import { sharedBuffer } from '../../core/large-bytes.ts'
 import type { Change } from '../../core/stored-document.ts'
 import {
   type StoredTable,
@@ -71,7 +72,7 @@ export function compileTableStore(database: Database) {
       (await database.read(VERSIONS, { name })).map(versionFromRow),
     /** The bytes that were stored as `content`; undefined if not all are there any more. */
     async read(content: string, bytes: number): Promise<Uint8Array | undefined> {
-      const whole = Buffer.allocUnsafe(bytes)
+      const whole = sharedBuffer(bytes)
       let end = 0
       for (let part = 0; end < bytes; part += 1) {
         const [row] = await database.read(PART, { content, part })

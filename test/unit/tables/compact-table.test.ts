@@ -23,7 +23,7 @@ test('a table finds what a Map finds', async () => {
       const map = new Map(rows.map((row, index) => [row[0], index]))
       for (const key of [...others, ...rows.map(([first = '']) => first)])
         assert.equal(table.find(key), map.get(key) ?? -1)
-      const same = await loadTable(await table.toBytes())
+      const same = await loadTable(table.packed)
       assert.deepEqual(listRows(same), [columns, ...rows])
       for (const [row, [key = '']] of rows.entries()) assert.equal(same.find(key), row)
     }),
@@ -60,7 +60,7 @@ describe('what a table has not', () => {
 
 describe('bytes of tables', () => {
   test('at any place of their buffer', async () => {
-    const bytes = await (await makeTable(SEX)).toBytes()
+    const bytes = (await makeTable(SEX)).packed
     for (const shift of [1, 2, 3, 4]) {
       const moved = Buffer.alloc(bytes.length + shift)
       bytes.copy(moved, shift)
@@ -68,7 +68,7 @@ describe('bytes of tables', () => {
     }
   })
   test('none that are damaged', async () => {
-    const bytes = await (await makeTable(SEX)).toBytes()
+    const bytes = (await makeTable(SEX)).packed
     for (let at = 0; at < bytes.length; at += 1) {
       const damaged = Buffer.from(bytes)
       damaged.writeUInt8((damaged.readUInt8(at) + 1) % 256, at)

@@ -28,7 +28,7 @@ test('the examples of FHIR R4 are written as they were read', async () => {
   for (const example of examples) {
     const table = tableOf(await read(example))
     assert.deepEqual(await write(table), example, String(example.id))
-    assert.deepEqual(await write(await loadTable(await table.toBytes())), example, String(example.id))
+    assert.deepEqual(await write(await loadTable(table.packed)), example, String(example.id))
   }
 })
 
