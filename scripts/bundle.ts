@@ -81,14 +81,15 @@ try {
   })
   await build({
     ...COMMON,
-    // Started by file name: the thread of the message log, and isolated processes.
+    // Started by file name: the threads of the message log and of large tables, and isolated processes.
     entryPoints: {
       'message-worker': 'src/store/sqlite/message-worker.ts',
+      'table-worker': 'src/tables/table-worker.ts',
       'isolated-process': 'src/sandbox/isolated-process.ts',
     },
     banner: { js: OWN_URL },
   })
-  for (const name of ['service', 'message-worker', 'isolated-process']) asAscii(`${folder}/${name}.js`)
+  for (const name of ['service', 'message-worker', 'table-worker', 'isolated-process']) asAscii(`${folder}/${name}.js`)
   writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n')
   copyFileSync(`${root}/scripts/bundle-main.cjs`, `${folder}/main.js`)
   await keepCode(folder).catch((thrown: Error) => {

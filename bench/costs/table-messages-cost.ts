@@ -1,7 +1,7 @@
 /**
  * Messages of W2 that also translate a code: with a table of a million rows beside `mapCodes` of three codes, and how long messages
  * wait while the table is replaced, beside a bare HTTP server.
- * `npm run -s bundle && node bin/node.js bench/costs/table-messages-cost.ts [rounds] [seconds] [rows]`
+ * `npm run -s bundle && node bin/node.js bench/costs/table-messages-cost.ts [rounds, 9; with 0, swaps alone] [seconds, 4] [rows, 1000000] [csv | conceptMap]`
  */
 import type { JsonObject } from '../../src/core/json.ts'
 import { startByHand } from '../experiments/side-by-side.ts'
@@ -14,7 +14,9 @@ import { loadAverage } from '../processes/machine.ts'
 import { type Spread, spreadOf } from '../report/spread.ts'
 import { vitalSigns } from '../workloads/vital-signs.ts'
 
-const [rounds = 9, seconds = 4, rows = 1_000_000] = process.argv.slice(2).map(Number)
+const [rounds = 9, seconds = 4, rows = 1_000_000] = process.argv.slice(2, 5).map(Number)
+const FORMATS = { csv: ['text/csv', writeCsv], conceptMap: ['application/fhir+json', writeConceptMap] } as const
+const format = process.argv[5] === 'conceptMap' ? 'conceptMap' : 'csv'
 const SWAPS = 5
 const DEVICE = 'Device/d-9'
 
@@ -33,25 +35,49 @@ const translating = (name: string, transform: JsonObject) => {
   } as typeof document
 }
 
-function csvOf(version: number): string {
-  const lines = ['code,display', `${DEVICE},Monitor ${version}`]
-  for (let row = 1; row < rows; row += 1) lines.push(`Device/${row},Device ${row} of version ${version}`)
-  return lines.join('\n')
+const rowsOf = (version: number): readonly (readonly [code: string, display: string])[] => [
+  [DEVICE, `Monitor ${version}`],
+  ...Array.from(
+    { length: rows - 1 },
+    (_, row) => [`Device/${row + 1}`, `Device ${row + 1} of version ${version}`] as const,
+  ),
+]
+
+function writeCsv(version: number): string {
+  return ['code,display', ...rowsOf(version).map((row) => row.join())].join('\n')
+}
+
+/** Of every tenth code, the row does not say all. */
+function writeConceptMap(version: number): string {
+  const elements = rowsOf(version).map(([code, display], row) => {
+    const target = [
+      {
+        code,
+        equivalence: 'equivalent',
+        ...(row % 10 === 0 && { product: [{ property: 'version', value: `${version}` }] }),
+      },
+    ]
+    return JSON.stringify({ code, display, target })
+  })
+  const url = 'http://example.org/devices'
+  return `{"resourceType":"ConceptMap","url":"${url}","status":"active","group":[{"source":"urn:a","target":"urn:b","element":[${elements.join()}]}]}`
 }
 
 async function start(name: string, transform: JsonObject, withTable: boolean) {
   const adminPort = await freePort()
   const server = await startCrosswalk('server', { ADMIN_PORT: adminPort })
-  const put = async (csv: string) => {
-    const url = `http://127.0.0.1:${adminPort}/tables/devices`
-    const { status } = await fetch(url, { method: 'PUT', headers: { 'content-type': 'text/csv' }, body: csv })
-    if (status >= 300) throw new Error(`The table was answered with ${status}.`)
+  const call = async (method: string, path: string, type: string, body?: string) => {
+    const headers = { [body === undefined ? 'accept' : 'content-type']: type }
+    const answer = await fetch(`http://127.0.0.1:${adminPort}${path}`, { method, headers, body: body ?? null })
+    for await (const _ of answer.body ?? []);
+    if (answer.status >= 300) throw new Error(`${method} ${path} was answered with ${answer.status}.`)
   }
-  if (withTable) await put(csvOf(0))
+  const put = (text: string) => call('PUT', '/tables/devices', FORMATS[format][0], text)
+  if (withTable) await put(FORMATS[format][1](0))
   const url = await register(server, translating(name, transform))
   const target: Target = { url, contentType: vitalSigns.contentType, body: vitalSigns.message }
   const subject: Subject = { name, server, target }
-  return { ...subject, put }
+  return { ...subject, put, call }
 }
 
 stayOffTheServersCore()
@@ -66,8 +92,15 @@ const bare: Subject = {
 }
 const codes = { [DEVICE]: 'Monitor', 'Device/1': 'Pump', 'Device/2': 'Scale' }
 const mapped = await start('mapCodes', { function: 'mapCodes', parameters: codes }, false)
-const tabled = await start('table', { function: 'table', parameters: { table: 'devices' } }, true)
+const tabled = await start('table', { function: 'table', parameters: { table: 'devices', column: 'display' } }, true)
 try {
+  if (rounds > 0) await compareRates()
+  await watchSwaps()
+} finally {
+  await Promise.all([bare, mapped, tabled].map(({ server }) => server.stop()))
+}
+
+async function compareRates(): Promise<void> {
   const results = await measureRounds([bare, mapped, tabled], { rounds, seconds, warmUpSeconds: 4 })
   const of = (name: string) => {
     const found = results.get(name)
@@ -84,34 +117,40 @@ try {
   }
   const { byMessagesPerSecond, byCpu } = ratio(of('table'), of('mapCodes'))
   show(`\ntable to mapCodes: ${spread(byMessagesPerSecond)} by messages, ${spread(byCpu)} by processor time\n`)
-  await watchSwaps()
-} finally {
-  await Promise.all([bare, mapped, tabled].map(({ server }) => server.stop()))
 }
 
 /** Of one client that sends one message after another, before a swap and while it is made. */
 async function watchSwaps(): Promise<void> {
-  const times = { before: [] as number[], during: [] as number[] }
-  const longest = { before: [] as number[], during: [] as number[] }
-  const watch = async (when: keyof typeof times, work: () => Promise<unknown>) => {
+  const times = new Map<string, { p99Ms: number; maxMs: number; tookMs: number }[]>()
+  const watch = async (when: string, work: () => Promise<unknown>) => {
     await using load = startSingleLoad(tabled.target)
+    const startedAt = performance.now()
     await work()
-    const { p99Ms, maxMs } = await load.stop()
-    times[when].push(p99Ms)
-    longest[when].push(maxMs)
+    const tookMs = performance.now() - startedAt
+    times.set(when, [...(times.get(when) ?? []), { ...(await load.stop()), tookMs }])
   }
-  const took: number[] = []
   for (let swap = 1; swap <= SWAPS; swap += 1) {
-    const csv = csvOf(swap)
+    const text = FORMATS[format][1](swap)
     await watch('before', () => new Promise((resolve) => setTimeout(resolve, 3_000)))
-    await watch('during', async () => {
-      const startedAt = performance.now()
-      await tabled.put(csv)
-      took.push(performance.now() - startedAt)
-    })
+    await watch('the table is replaced', () => tabled.put(text))
+    await watch('a row is changed', () =>
+      tabled.call(
+        'POST',
+        '/tables/devices/rows',
+        'application/json',
+        JSON.stringify({ rows: [{ code: DEVICE, display: `${swap}` }] }),
+      ),
+    )
+    await watch('it is written', () => tabled.call('GET', '/tables/devices', FORMATS[format][0]))
+    await watch('a code is asked by FHIR', () =>
+      tabled.call('GET', `/fhir/ConceptMap/$translate?url=devices&code=${DEVICE}`, FORMATS[format][0]),
+    )
   }
-  show('| messages of one client, ms | p99 | longest |\n|---|---|---|')
-  for (const when of ['before', 'during'] as const)
-    show(`| ${when} a swap | ${spread(spreadOf(times[when]), 1)} | ${spread(spreadOf(longest[when]), 1)} |`)
-  show(`\na swap takes ${spread(spreadOf(took.map((ms) => ms / 1_000)))} s`)
+  show('| messages of one client while | takes, ms | p99, ms | longest, ms |\n|---|---|---|---|')
+  for (const [when, all] of times) {
+    const [took, p99, longest] = (['tookMs', 'p99Ms', 'maxMs'] as const).map((name) =>
+      spreadOf(all.map((one) => one[name])),
+    )
+    show(`| ${when} | ${spread(took as Spread, 0)} | ${spread(p99 as Spread, 1)} | ${spread(longest as Spread, 1)} |`)
+  }
 }

@@ -27,6 +27,7 @@ import { tableEtag } from '../endpoints/table-changes.ts'
 import type { ChangedTable, RowsChange, TableCall, TableRows } from '../endpoints/table-service.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-formats.ts'
+import { readTable } from '../tables/table-thread.ts'
 import { sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { ChangeOrigin, createOrigin } from './origin.ts'
@@ -177,7 +178,7 @@ export const tableRoutes = [
     handle: async (call, { tables }) => {
       const name = checkName(call.params.name)
       const bytes = call.request.body as Uint8Array | undefined
-      const reading = await formatOfBody(call).read(bytes ?? new Uint8Array())
+      const reading = await readTable(formatOfBody(call), bytes ?? new Uint8Array())
       const { ifNoneMatch } = call
       if (call.query.dryRun) return noteDryRun(call, name, tables.comparePut(name, reading, ifNoneMatch))
       const toAuditEntry = call.changeEntryOf(() => (tables.current.has(name) ? 200 : 201))

@@ -9,9 +9,9 @@ import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
 import { loadTable } from '../tables/compact-table.ts'
-import { changeRows } from '../tables/table-builder.ts'
 import { TABLE_FORMATS } from '../tables/table-formats.ts'
 import type { TableReading } from '../tables/table-reading.ts'
+import { changeTable } from '../tables/table-thread.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
 import { retryOnConflict } from './store-queue.ts'
@@ -256,7 +256,7 @@ async function readChange(table: Table, { rows, remove = [] }: RowsChange): Prom
       })
   }
   if (faults.length > 0) return { ok: false, faults: faults.slice(0, TABLE_LIMITS.faults) }
-  return changeRows(table, changes)
+  return changeTable(table, changes)
 }
 
 /** `keys`: of the rows that are compared, by default all. */

@@ -135,14 +135,13 @@ export class TableBuilder {
   }
 }
 
+/** By the key of each row its cells, or undefined to remove it. */
+export type RowChanges = ReadonlyMap<string, readonly string[] | undefined>
+
 /**
- * The table with other rows: `changes` has by the key of each its cells, or undefined to remove it. Those with new keys are behind
- * the others. A fault is at `rows[3]`, the fourth of `changes`, or at a row of the table.
+ * The table with other rows. Those with new keys are behind the others. A fault is at `rows[3]`, the fourth of `changes`, or at a row of the table.
  */
-export async function changeRows(
-  table: Table,
-  changes: ReadonlyMap<string, readonly string[] | undefined>,
-): Promise<TableReading> {
+export async function changeRows(table: Table, changes: RowChanges): Promise<TableReading> {
   const pathTo = (place: number): string =>
     place < changes.size ? `rows[${place}]` : `row ${place - changes.size + 1} of the table`
   const builder = new TableBuilder(table.columns, { pathTo, expectedBytes: table.bytes })

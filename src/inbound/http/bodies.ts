@@ -7,6 +7,8 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Failure } from '../../core/failure.ts'
+import { sharedBuffer } from '../../core/large-bytes.ts'
+import { createPause } from '../../core/slice.ts'
 import type { IncompleteBodies, IncompleteBody } from '../incomplete-bodies.ts'
 import { chunksRefused, ignoreBody } from './chunk-limits.ts'
 import { hasBody } from './replies.ts'
@@ -145,6 +147,19 @@ export class BodyPieces {
     return first !== undefined && this.full.length === 1 ? first : Buffer.concat(this.full)
   }
 
+  /** Of many megabytes. */
+  async wholeInSlices(): Promise<Buffer> {
+    this.endFilling()
+    const whole = sharedBuffer(this.full.reduce((sum, { length }) => sum + length, 0))
+    const pause = createPause()
+    let at = 0
+    for (const piece of this.full) {
+      at += piece.copy(whole, at)
+      await pause()
+    }
+    return whole
+  }
+
   private copy(piece: Buffer): void {
     for (let at = 0; at < piece.length; ) {
       if (this.filling === undefined || this.filled === this.filling.length) {
@@ -166,27 +181,42 @@ export class BodyPieces {
   }
 }
 
-/** Reads the body of a call to the management API. Fastify would keep every piece, of which a body may have a million. */
+/** From here on, a body has a buffer for all of it from the beginning. */
+const LARGE_BYTES = 1_048_576
+
+/**
+ * Reads the body of a call to the management API. Fastify would keep every piece, of which a body may have a million. A large one
+ * is never joined from its pieces at once, which would hold up messages.
+ */
 export function readWhole(
   { raw, routeOptions: { bodyLimit, config } }: FastifyRequest,
   payload: Readable,
   done: (fault: Error | null, body?: Buffer) => void,
 ): void {
   const pieces = new BodyPieces()
-  let left = bodyLimit
-  const end = (fault: Error | null): void => {
-    payload.off('data', take).off('end', finish).off('error', end)
-    done(fault, fault === null ? pieces.whole() : undefined)
+  const declared = Number(raw.headers['content-length'] ?? 0)
+  // Takes no memory until bytes arrive. No more than it declares do.
+  const whole = declared >= LARGE_BYTES && declared <= bodyLimit ? sharedBuffer(declared) : undefined
+  let bytes = 0
+  const leave = (): void => void payload.off('data', take).off('end', finish).off('error', refuse)
+  const refuse = (fault: Error): void => {
+    leave()
+    done(fault)
   }
-  const finish = (): void => end(null)
+  const finish = (): void => {
+    leave()
+    if (whole === undefined && bytes >= LARGE_BYTES) pieces.wholeInSlices().then((body) => done(null, body), done)
+    else done(null, whole?.subarray(0, bytes) ?? pieces.whole())
+  }
   const take = (piece: Buffer): void => {
-    left -= piece.length
-    if (left < 0) end(bodyTooLarge(config.limitSetting))
-    else pieces.add(piece)
+    if (whole === undefined) pieces.add(piece)
+    else piece.copy(whole, bytes)
+    bytes += piece.length
+    if (bytes > (whole?.length ?? bodyLimit)) refuse(bodyTooLarge(config.limitSetting))
   }
   const refused = isTooLong(raw, bodyLimit) ? bodyTooLarge(config.limitSetting) : chunksRefused(raw)
   if (refused !== undefined) done(refused)
-  else payload.on('data', take).on('end', finish).on('error', end)
+  else payload.on('data', take).on('end', finish).on('error', refuse)
 }
 
 /** The most that is read of a body that was refused. */

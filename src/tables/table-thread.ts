@@ -1,0 +1,52 @@
+/**
+ * Large tables are read and changed on a thread of their own, so that messages go on: they wait neither for that work nor for the
+ * garbage collector, which visits what it leaves.
+ */
+import { once } from 'node:events'
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Table, TableFault } from '../core/tables/table.ts'
+import { CompactTable, openTable } from './compact-table.ts'
+import { changeRows, type RowChanges } from './table-builder.ts'
+import type { TableFormat } from './table-formats.ts'
+import type { TableReading } from './table-reading.ts'
+
+/** What the thread does: reads a text in the format of a media type, or changes rows of a table. */
+export type TableTask = Readonly<{ bytes: Uint8Array; mediaType: string } | { packed: Uint8Array; changes: RowChanges }>
+
+/** The table as `openTable` takes it. */
+export type TableReply =
+  | Readonly<{ ok: true; packed: Uint8Array; warnings: readonly TableFault[] }>
+  | Extract<TableReading, { ok: false }>
+
+/** Starting the thread takes longer than to read so little. */
+const MIN_BYTES = 1_048_576
+
+/** As `format.read`. `bytes` must not change meanwhile. */
+export function readTable({ mediaType, read }: TableFormat, bytes: Uint8Array): Promise<TableReading> {
+  return bytes.length < MIN_BYTES ? read(bytes) : runOnThread({ bytes, mediaType })
+}
+
+/** As `changeRows`. */
+export function changeTable(table: Table, changes: RowChanges): Promise<TableReading> {
+  const isLarge = table instanceof CompactTable && table.bytes >= MIN_BYTES
+  return isLarge ? runOnThread({ packed: table.packed, changes }) : changeRows(table, changes)
+}
+
+/** In the folder of this file, in the source as in the bundle. */
+const WORKER = new URL(`table-worker${extname(import.meta.url)}`, import.meta.url)
+
+let last: Promise<unknown> = Promise.resolve()
+
+/** One after the other, so that no more than one processor is busy with it. */
+function runOnThread(task: TableTask): Promise<TableReading> {
+  const reading = last.then(async () => {
+    const worker = new Worker(WORKER, { workerData: task, env: {} })
+    const [reply] = (await once(worker, 'message')) as [TableReply]
+    if (!reply.ok) return reply
+    const { buffer, byteOffset, byteLength } = reply.packed
+    return { ...reply, table: openTable(Buffer.from(buffer, byteOffset, byteLength)) }
+  })
+  last = reading.catch(() => undefined)
+  return reading
+}
