@@ -22,10 +22,16 @@ const LOCK_RETRY_MS = 5
 const MAX_ITERATIONS = 4
 
 /**
- * Transactions flushed off the thread between two checkpoints: so few that SQLite seldom makes the checkpoint on the
- * thread, as it does at 1,000 pages.
+ * Of the log between two checkpoints, where transactions are flushed off the thread: so little that SQLite seldom makes the
+ * checkpoint on the thread, as it does at 1,000 pages.
  */
-const COMMITS_PER_CHECKPOINT = 100
+const BYTES_PER_CHECKPOINT = 4_000_000
+/** Of the log for a transaction, besides the bytes that its writes name. */
+const BYTES_PER_COMMIT = 40_000
+
+/** Large writes may go on while a checkpoint is made off the thread, which SQLite would make on it at 1,000 pages. */
+const OFF_THREAD = 'PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 4000'
+const ON_THREAD = 'PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 1000'
 
 export type GroupCommitOptions = Readonly<{
   db: DatabaseSync
@@ -34,7 +40,7 @@ export type GroupCommitOptions = Readonly<{
   logger: Logger
   /** Without it every transaction blocks the thread until it is on the disk. */
   log?: Pick<LogFile, 'flush' | 'rewrite'>
-  /** Called after a number of transactions that were flushed off the thread. */
+  /** Called when transactions that were flushed off the thread have written much to the log. */
   requestCheckpoint?(): void
 }>
 
@@ -44,6 +50,7 @@ type Urgency = 'message' | 'other'
 type PendingWrite = Readonly<{
   work: () => unknown
   urgency: Urgency
+  bytes: number
   /** On the clock of `performance.now()`. */
   deadlineAt: number
   resolve(value: unknown): void
@@ -68,7 +75,8 @@ export class GroupCommit {
   #onIdle: (() => void) | undefined
   /** Batches that are committed and being flushed off the thread. */
   #flushing = 0
-  #flushedOffThread = 0
+  /** About what they have written since the last request of a checkpoint. */
+  #flushedBytes = 0
   /**
    * A successful flush means that the whole log is on the disk. Not after a failed flush; and not at first, as the
    * process before may have ended after one.
@@ -91,15 +99,15 @@ export class GroupCommit {
   /**
    * Runs `work` in the next transaction, after all writes before it. Resolves with its value when the transaction is
    * durable. `work` is synchronous and changes the database with at most one statement or within a savepoint, so that its
-   * failure leaves no trace.
+   * failure leaves no trace. `bytes`: about what it writes, if that is much.
    *
    * Rejects with StoreUnavailable if the transaction failed, with the value that `work` threw if only `work` failed.
    */
-  write<T>(work: () => T, urgency: Urgency = 'other'): Promise<T> {
+  write<T>(work: () => T, urgency: Urgency = 'other', bytes = 0): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       if (this.#isClosed) return reject(storeClosed())
       const deadlineAt = performance.now() + this.#busyTimeoutMs
-      this.#queue.push({ work, urgency, deadlineAt, resolve: resolve as PendingWrite['resolve'], reject })
+      this.#queue.push({ work, urgency, bytes, deadlineAt, resolve: resolve as PendingWrite['resolve'], reject })
       if (!this.#isScheduled) setImmediate(() => this.#growBatch(0, MAX_ITERATIONS))
       this.#isScheduled = true
     })
@@ -128,13 +136,13 @@ export class GroupCommit {
   #flush(): void {
     const flushOffThread = this.#queue.some(({ urgency }) => urgency === 'message') ? undefined : this.#log?.flush
     try {
-      if (flushOffThread !== undefined) this.#db.exec('PRAGMA synchronous = NORMAL')
+      if (flushOffThread !== undefined) this.#db.exec(OFF_THREAD)
       if (this.#tryBegin()) this.#commitBatch(this.#takeQueue(), flushOffThread)
       else this.#waitForLock()
     } catch (thrown) {
       this.#rejectAll(this.#takeQueue(), thrown)
     } finally {
-      if (flushOffThread !== undefined && this.#db.isOpen) this.#db.exec('PRAGMA synchronous = FULL')
+      if (flushOffThread !== undefined && this.#db.isOpen) this.#db.exec(ON_THREAD)
     }
     this.#isScheduled = this.#queue.length > 0
     this.#notifyIdle()
@@ -187,8 +195,11 @@ export class GroupCommit {
     this.#flushing -= 1
     if (this.#gap === gapBefore) {
       reportAll(batch, results)
-      this.#flushedOffThread += 1
-      if (this.#flushedOffThread % COMMITS_PER_CHECKPOINT === 0) this.#requestCheckpoint?.()
+      this.#flushedBytes += batch.reduce((sum, { bytes }) => sum + bytes, BYTES_PER_COMMIT)
+      if (this.#flushedBytes >= BYTES_PER_CHECKPOINT) {
+        this.#flushedBytes = 0
+        this.#requestCheckpoint?.()
+      }
     } else {
       this.#rejectAll(batch, this.#gap)
     }

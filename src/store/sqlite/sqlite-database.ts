@@ -47,6 +47,11 @@ type SqliteDatabaseOptions = Readonly<{
 /** Takes about a millisecond on the thread of the messages. */
 const ROWS_PER_WRITE = 100
 
+/** Of the values that may be large. */
+function countBytes(values: SqlValues): number {
+  return Object.values(values).reduce((sum: number, value) => sum + (value instanceof Uint8Array ? value.length : 0), 0)
+}
+
 const PING = sql`select id from endpoints limit 1`
 
 /** Writes the page that it is on, and changes nothing. */
@@ -94,7 +99,7 @@ export function createSqliteDatabase({ db, writer, shared }: SqliteDatabaseOptio
     rowsPerWrite: ROWS_PER_WRITE,
     read: run,
     readOnce: (query) => prepare(db, query).all({} as never),
-    write: (statement, values) => writer.write(() => run(statement, values)),
+    write: (statement, values) => writer.write(() => run(statement, values), 'other', countBytes(values)),
     transaction: (work) => writer.write(() => runWhole(work)),
     transactionBeside: (work, isAwaited) => writer.write(() => runWhole(work), isAwaited ? 'message' : 'other'),
     // The checks of a transaction hold until its commit, as it has the write lock.

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { test } from 'node:test'
 import type { EndpointRecord } from '../../../../src/store/sql/endpoint-store.ts'
-import { checkpoint, compileLogFile } from '../../../../src/store/sqlite/group-commit.ts'
+import { checkpoint, compileLogFile, GroupCommit } from '../../../../src/store/sqlite/group-commit.ts'
 import { openSqliteStore } from '../../../../src/store/sqlite/open-sqlite-store.ts'
 import { StoreUnavailable } from '../../../../src/store/store-access.ts'
 import { insertEndpoint } from '../../../support/contracts/records.ts'
@@ -101,6 +101,32 @@ test('changes of endpoints are kept where the path of the database is a link to 
     [Symbol.asyncDispose]: (): Promise<void> => store.close(),
   })
   assert.equal(await insertEndpoint(store.endpoints, recordOf(1)), 'stored')
+})
+
+test('large writes are brought into the database off the thread', async (t) => {
+  const path = freshPath(t)
+  const db = new DatabaseSync(path)
+  db.exec('PRAGMA journal_mode = WAL; CREATE TABLE kept (bytes BLOB)')
+  const before = statSync(path).size
+  const insert = db.prepare('INSERT INTO kept VALUES (?)')
+  let requests = 0
+  const requestCheckpoint = (): void => {
+    requests += 1
+  }
+  const writer = new GroupCommit({
+    db,
+    busyTimeoutMs: 5_000,
+    logger: silent,
+    log: compileLogFile(path),
+    requestCheckpoint,
+  })
+  const part = Buffer.alloc(1_000_000, 'part')
+  for (let n = 0; n < 9; n += 1) await writer.write(() => insert.run(part), 'other', part.length)
+  assert.equal(requests, 2)
+  assert.ok(logOf(path).pages > AUTOMATIC_PAGES)
+  assert.equal(statSync(path).size, before)
+  await writer.close()
+  db.close()
 })
 
 test('changes of endpoints are brought into the database before SQLite does it on the thread', async (t) => {
