@@ -1,5 +1,4 @@
 /** The formats of tables, one row each. */
-import { isObject, type Json } from '../core/json.ts'
 import { createPause } from '../core/slice.ts'
 import type { Table } from '../core/tables/table.ts'
 import { readConceptMap, writeConceptMap } from './concept-map-table.ts'
@@ -27,13 +26,6 @@ export const TABLE_FORMATS = {
     write: writeConceptMap,
   },
 } as const satisfies Readonly<Record<string, TableFormat>>
-
-/** A table that stands in JSON: as CSV in a text, else as its JSON or a FHIR ConceptMap. `text`: of the value, with numbers as they are written. */
-export async function readTableValue(value: Json, text?: string): Promise<TableReading> {
-  if (typeof value === 'string') return readCsvTable(Buffer.from(value))
-  const isMap = isObject(value) && value.resourceType === 'ConceptMap'
-  return TABLE_FORMATS[isMap ? 'conceptMap' : 'json'].read(Buffer.from(text ?? JSON.stringify(value)))
-}
 
 const PART_CHARACTERS = 65_536
 

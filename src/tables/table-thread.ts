@@ -5,10 +5,11 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { isObject, type Json } from '../core/json.ts'
 import type { Table, TableFault } from '../core/tables/table.ts'
 import { CompactTable, openTable } from './compact-table.ts'
 import { changeRows, type RowChanges } from './table-builder.ts'
-import type { TableFormat } from './table-formats.ts'
+import { TABLE_FORMATS, type TableFormat } from './table-formats.ts'
 import type { TableReading } from './table-reading.ts'
 
 /** What the thread does: reads a text in the format of a media type, or changes rows of a table. */
@@ -25,6 +26,13 @@ const MIN_BYTES = 1_048_576
 /** As `format.read`. `bytes` must not change meanwhile. */
 export function readTable({ mediaType, read }: TableFormat, bytes: Uint8Array): Promise<TableReading> {
   return bytes.length < MIN_BYTES ? read(bytes) : runOnThread({ bytes, mediaType })
+}
+
+/** A table that stands in JSON: as CSV in a text, else as its JSON or a FHIR ConceptMap. `text`: of the value, with numbers as they are written. */
+export async function readTableValue(value: Json, text?: string): Promise<TableReading> {
+  if (typeof value === 'string') return readTable(TABLE_FORMATS.csv, Buffer.from(value))
+  const isMap = isObject(value) && value.resourceType === 'ConceptMap'
+  return readTable(TABLE_FORMATS[isMap ? 'conceptMap' : 'json'], Buffer.from(text ?? JSON.stringify(value)))
 }
 
 /** As `changeRows`. */

@@ -14,7 +14,7 @@ import { type CompiledEndpoint, compileDocument } from '../../endpoints/compiled
 import { Intake } from '../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../pipeline/services.ts'
 import type { StateRecord } from '../../store/sql/states.ts'
-import { readTableValue } from '../../tables/table-formats.ts'
+import { readTableValue } from '../../tables/table-thread.ts'
 import { refuseRun, toIncoming } from '../dry-run/dry-run.ts'
 import { measureMessageCoverage, percentCovered } from '../dry-run/dry-run-report.ts'
 import { createStageRecording, type StageRecording } from '../dry-run/stage-report.ts'
