@@ -1,7 +1,7 @@
 /**
  * Messages of W2 that also translate a code: with a table of a million rows beside `mapCodes` of three codes, and how long messages
  * wait while the table is replaced, beside a bare HTTP server.
- * `npm run -s bundle && node bin/node.js bench/costs/table-messages-cost.ts [rounds, 9; with 0, swaps alone] [seconds, 4] [rows, 1000000] [csv | conceptMap]`
+ * `npm run -s bundle && node bin/node.js bench/costs/table-messages-cost.ts [rounds, 9; with 0, swaps alone] [seconds, 4] [rows, 1000000] [csv | conceptMap] [swaps, 5]`
  */
 import type { JsonObject } from '../../src/core/json.ts'
 import { startByHand } from '../experiments/side-by-side.ts'
@@ -17,7 +17,7 @@ import { vitalSigns } from '../workloads/vital-signs.ts'
 const [rounds = 9, seconds = 4, rows = 1_000_000] = process.argv.slice(2, 5).map(Number)
 const FORMATS = { csv: ['text/csv', writeCsv], conceptMap: ['application/fhir+json', writeConceptMap] } as const
 const format = process.argv[5] === 'conceptMap' ? 'conceptMap' : 'csv'
-const SWAPS = 5
+const swaps = Number(process.argv[6] ?? 5)
 const DEVICE = 'Device/d-9'
 
 const show = (text: string): void => void process.stdout.write(`${text}\n`)
@@ -129,7 +129,7 @@ async function watchSwaps(): Promise<void> {
     const tookMs = performance.now() - startedAt
     times.set(when, [...(times.get(when) ?? []), { ...(await load.stop()), tookMs }])
   }
-  for (let swap = 1; swap <= SWAPS; swap += 1) {
+  for (let swap = 1; swap <= swaps; swap += 1) {
     const text = FORMATS[format][1](swap)
     await watch('before', () => new Promise((resolve) => setTimeout(resolve, 3_000)))
     await watch('the table is replaced', () => tabled.put(text))

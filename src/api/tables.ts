@@ -177,7 +177,7 @@ export const tableRoutes = [
     fails: refusesTable,
     handle: async (call, { tables }) => {
       const name = checkName(call.params.name)
-      const bytes = call.request.body as Uint8Array | undefined
+      const bytes = call.request.body as Uint8Array<ArrayBuffer> | undefined
       const reading = await readTable(formatOfBody(call), bytes ?? new Uint8Array())
       const { ifNoneMatch } = call
       if (call.query.dryRun) return noteDryRun(call, name, tables.comparePut(name, reading, ifNoneMatch))

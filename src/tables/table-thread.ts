@@ -23,9 +23,9 @@ export type TableReply =
 /** Starting the thread takes longer than to read so little. */
 const MIN_BYTES = 1_048_576
 
-/** As `format.read`. `bytes` must not change meanwhile. */
-export function readTable({ mediaType, read }: TableFormat, bytes: Uint8Array): Promise<TableReading> {
-  return bytes.length < MIN_BYTES ? read(bytes) : runOnThread({ bytes, mediaType })
+/** As `format.read`. Takes `bytes` away from its caller, so that the memory is free as soon as they are read. */
+export function readTable({ mediaType, read }: TableFormat, bytes: Uint8Array<ArrayBuffer>): Promise<TableReading> {
+  return bytes.length < MIN_BYTES ? read(bytes) : runOnThread({ bytes, mediaType }, [bytes.buffer])
 }
 
 /** A table that stands in JSON: as CSV in a text, else as its JSON or a FHIR ConceptMap. `text`: of the value, with numbers as they are written. */
@@ -47,9 +47,9 @@ const WORKER = new URL(`table-worker${extname(import.meta.url)}`, import.meta.ur
 let last: Promise<unknown> = Promise.resolve()
 
 /** One after the other, so that no more than one processor is busy with it. */
-function runOnThread(task: TableTask): Promise<TableReading> {
+function runOnThread(task: TableTask, transferList: ArrayBuffer[] = []): Promise<TableReading> {
   const reading = last.then(async () => {
-    const worker = new Worker(WORKER, { workerData: task, env: {} })
+    const worker = new Worker(WORKER, { workerData: task, transferList, env: {} })
     const [reply] = (await once(worker, 'message')) as [TableReply]
     if (!reply.ok) return reply
     const { buffer, byteOffset, byteLength } = reply.packed

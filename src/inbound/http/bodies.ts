@@ -7,7 +7,6 @@ import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import type { FastifyRequest } from 'fastify'
 import { Failure } from '../../core/failure.ts'
-import { sharedBuffer } from '../../core/large-bytes.ts'
 import { createPause } from '../../core/slice.ts'
 import type { IncompleteBodies, IncompleteBody } from '../incomplete-bodies.ts'
 import { chunksRefused, ignoreBody } from './chunk-limits.ts'
@@ -150,7 +149,7 @@ export class BodyPieces {
   /** Of many megabytes. */
   async wholeInSlices(): Promise<Buffer> {
     this.endFilling()
-    const whole = sharedBuffer(this.full.reduce((sum, { length }) => sum + length, 0))
+    const whole = Buffer.allocUnsafeSlow(this.full.reduce((sum, { length }) => sum + length, 0))
     const pause = createPause()
     let at = 0
     for (const piece of this.full) {
@@ -196,7 +195,7 @@ export function readWhole(
   const pieces = new BodyPieces()
   const declared = Number(raw.headers['content-length'] ?? 0)
   // Takes no memory until bytes arrive. No more than it declares do.
-  const whole = declared >= LARGE_BYTES && declared <= bodyLimit ? sharedBuffer(declared) : undefined
+  const whole = declared >= LARGE_BYTES && declared <= bodyLimit ? Buffer.allocUnsafeSlow(declared) : undefined
   let bytes = 0
   const leave = (): void => void payload.off('data', take).off('end', finish).off('error', refuse)
   const refuse = (fault: Error): void => {
