@@ -32,8 +32,9 @@ function writeCsv(): Buffer {
 function usedBytes(): number {
   globalThis.gc?.()
   globalThis.gc?.()
-  const { heapUsed, external } = process.memoryUsage()
-  return heapUsed + external
+  // `external` lacks memory that threads share.
+  const { heapUsed, arrayBuffers } = process.memoryUsage()
+  return heapUsed + arrayBuffers
 }
 
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(2)} s`

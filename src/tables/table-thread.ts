@@ -5,6 +5,7 @@
 import { once } from 'node:events'
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { Failure } from '../core/failure.ts'
 import { isObject, type Json } from '../core/json.ts'
 import type { Table, TableFault } from '../core/tables/table.ts'
 import { CompactTable, openTable } from './compact-table.ts'
@@ -44,13 +45,20 @@ export function changeTable(table: Table, changes: RowChanges): Promise<TableRea
 /** In the folder of this file, in the source as in the bundle. */
 const WORKER = new URL(`table-worker${extname(import.meta.url)}`, import.meta.url)
 
+function refuseBeyondMemory(thrown: NodeJS.ErrnoException): never {
+  if (thrown.code !== 'ERR_WORKER_OUT_OF_MEMORY') throw thrown
+  const message =
+    'Reading the table takes more memory than the process has; divide the table, or give the process more.'
+  throw new Failure('TABLES_FULL', message)
+}
+
 let last: Promise<unknown> = Promise.resolve()
 
 /** One after the other, so that no more than one processor is busy with it. */
 function runOnThread(task: TableTask, transferList: ArrayBuffer[] = []): Promise<TableReading> {
   const reading = last.then(async () => {
     const worker = new Worker(WORKER, { workerData: task, transferList, env: {} })
-    const [reply] = (await once(worker, 'message')) as [TableReply]
+    const [reply] = (await once(worker, 'message').catch(refuseBeyondMemory)) as [TableReply]
     if (!reply.ok) return reply
     const { buffer, byteOffset, byteLength } = reply.packed
     return { ...reply, table: openTable(Buffer.from(buffer, byteOffset, byteLength)) }

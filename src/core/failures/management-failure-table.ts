@@ -93,7 +93,8 @@ export const MANAGEMENT_FAILURES = {
     status: 409,
     retry: false,
     issue: 'business-rule',
-    means: 'All tables together would take more memory than `TABLES_MAX_BYTES`.',
+    means:
+      'All tables together would take more memory than `TABLES_MAX_BYTES`, or reading one takes more than the process has.',
   },
   VERSION_UNKNOWN: {
     status: 404,
