@@ -78,7 +78,7 @@ const CHECKSUM_AT = 8
 const HEAD_AT = 12
 
 /**
- * The table that `toBytes` wrote. It uses the memory of `bytes`, which must not change afterwards. Throws an Error if they are
+ * The table that `packTable` made. It uses the memory of `bytes`, which must not change afterwards. Throws an Error if they are
  * damaged or of another version: then the table must be read from its text again.
  */
 export async function loadTable(bytes: Uint8Array): Promise<CompactTable> {

@@ -216,7 +216,7 @@ export type Tables = {
     /** What its parts have in common; empty for a deletion. */
     content: string
   }
-  /** The rows of tables, as `CompactTable.toBytes` writes them, in parts. Stored before their version is. */
+  /** The rows of tables, as `CompactTable.packed` has them, in parts. Stored before their version is. */
   table_parts: {
     content: string
     part: number
