@@ -140,14 +140,15 @@ export class TableBuilder {
 
 /**
  * The table with other rows: `changes` has by the key of each its cells, or undefined to remove it. Those with new keys are behind
- * the others. A fault is at `rows[3]`, the fourth of `changes`, or at a row of the table.
+ * the others. A fault is at `rows[3]`, the fourth of `changes` or the one that `indexes` names for it, or at a row of the table.
  */
 export async function changeRows(
   table: Table,
   changes: ReadonlyMap<string, readonly string[] | undefined>,
+  indexes?: readonly number[],
 ): Promise<TableReading> {
   const pathTo = (place: number): string =>
-    place < changes.size ? `rows[${place}]` : `row ${place - changes.size + 1} of the table`
+    place < changes.size ? `rows[${indexes?.[place] ?? place}]` : `row ${place - changes.size + 1} of the table`
   const builder = new TableBuilder(table.columns, { pathTo, expectedBytes: table.bytes })
   const places = new Map(Array.from(changes.keys(), (key, place) => [key, place]))
   for (let row = 0; row < table.size; row += 1) {
