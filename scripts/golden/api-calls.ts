@@ -447,6 +447,7 @@ export const OTHER_PATHS: readonly string[] = [
   '/console',
   '/console/endpoints',
   '/nonsense',
+  '/health',
   '/favicon.ico',
   '/robots.txt',
   '/openapi.json',
