@@ -415,6 +415,8 @@ export const SCENARIO: readonly Step[] = [
     '/tables/sex/versions',
     '/tables/sex/versions/1',
     '/tables/sex/versions/1/diff/2',
+    '/tables/sex/versions/2/effect',
+    '/messages?missed=nothing',
     '/tables/sex/unmapped',
     '/tables/sex/$translate?code=F',
     '/tables/sex/$translate?code=X',
@@ -428,6 +430,31 @@ export const SCENARIO: readonly Step[] = [
       parameter: [
         { name: 'url', valueUri: 'sex' },
         { name: 'code', valueCode: 'M' },
+      ],
+    },
+  },
+  { call: 'POST /tables/sex/rows', body: { rows: [{ code: '' }, { cod: 'M' }], remove: ['M', 1] } },
+  {
+    call: 'PUT /tables/map',
+    body: { resourceType: 'ConceptMap', group: [{ element: [{ code: 'F', target: [{ code: 'female' }] }] }] },
+    headers: { 'content-type': 'application/fhir+json' },
+  },
+  {
+    call: 'POST /endpoints/batch',
+    body: {
+      operations: [
+        { op: 'putTable', table: 'unit', content: 'code,ucum\nmg,mg\n' },
+        { op: 'deleteTable', table: 'map' },
+        { op: 'deleteTable', table: 'nothing' },
+      ],
+    },
+  },
+  {
+    call: 'POST /endpoints/batch',
+    body: {
+      operations: [
+        { op: 'putTable', table: 'unit', content: 'code,ucum\nmg,mg\n' },
+        { op: 'deleteTable', table: 'map' },
       ],
     },
   },
@@ -447,6 +474,7 @@ export const OTHER_PATHS: readonly string[] = [
   '/console',
   '/console/endpoints',
   '/nonsense',
+  '/health',
   '/favicon.ico',
   '/robots.txt',
   '/openapi.json',

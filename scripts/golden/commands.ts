@@ -11,6 +11,22 @@ export const FILES: Readonly<Record<string, string>> = {
     labels: { project: 'golden' },
     targets: { test: { url: '{admin}', values: {} }, prod: { url: 'http://127.0.0.1:1', values: {} } },
   }),
+  'tables/unit.csv': 'code,ucum\nmilligram,mg\n',
+  'endpoints/units/endpoint.json': text({
+    name: 'Units',
+    endpoint: { pattern: '/units' },
+    transformation: { input: 'JSON', output: 'JSON' },
+    inputMapping: {
+      'requestBody.unit': { key: 'ucum', transform: { function: 'table', parameters: { table: 'unit' } } },
+    },
+  }),
+  'endpoints/units/endpoint.tests.json': text({
+    tests: ['milligram', 'none'].map((unit) => ({
+      name: unit,
+      given: { message: { body: { unit } }, tables: unit === 'none' ? { units: 'code,ucum\nnone,1\n' } : {} },
+      expect: { mapped: { ucum: 'mg' } },
+    })),
+  }),
   'wrong/cut.json': '{"name": "Cut",',
   'wrong/faults.json': text({
     name: 5,

@@ -38,7 +38,7 @@ export async function recordCommands(recording: Recording): Promise<void> {
     )
     recording.count()
   }
-  const written = globSync('**/*.{json,md,txt,xml,import}', { cwd: project }).sort()
+  const written = globSync('**/*.{json,csv,md,txt,xml,import}', { cwd: project }).sort()
   for (const file of written) recording.copy(`commands/files/${file}`, readFileSync(join(project, file), 'utf8'))
   await service.stop()
 }

@@ -77,9 +77,12 @@ export function refuseBelow(scope: FastifyInstance, url: string, needed: Needed 
 
 /** Keeps a path and those below it for another port, for every caller. `sentence`: where to call instead. */
 export function leaveToOtherPort(scope: FastifyInstance, url: string, sentence: () => string): void {
-  for (const path of [url, `${url}/*`]) {
-    refuse(scope, path, scope.supportedMethods, 'open', () => new Failure('ROUTE_UNKNOWN', sentence()))
-  }
+  for (const path of [url, `${url}/*`]) refusePath(scope, path, sentence)
+}
+
+/** Answers a path where there is nothing, for every caller. `sentence`: where to call instead. */
+export function refusePath(scope: FastifyInstance, path: string, sentence: () => string): void {
+  refuse(scope, path, scope.supportedMethods, 'open', () => new Failure('ROUTE_UNKNOWN', sentence()))
 }
 
 /** Answers calls with a failure before their body is read: nothing in it could change the answer. */

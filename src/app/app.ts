@@ -198,6 +198,7 @@ async function openParts(context: Context) {
     store,
     unmapped,
     registry,
+    tables,
     intake,
     settings,
     caughtUp,

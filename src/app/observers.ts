@@ -52,6 +52,7 @@ export async function openObservers(options: ObserversOptions) {
       : startRetention({
           store: store.messages,
           plans: store.replayPlans,
+          unmapped: store.unmapped,
           days: settings.messageLogDays,
           maxBytes: settings.messageLogMaxMb * 1024 * 1024,
           clock,

@@ -12,7 +12,7 @@ import { CONSOLE_MISSING, ConsoleFiles } from '../api/console-files.ts'
 import { EventStreams } from '../api/event-streams.ts'
 import { describeApi } from '../api/openapi.ts'
 import { RecentReads } from '../api/recent-reads.ts'
-import { addRoutes, leaveToOtherPort, refuseBelow } from '../api/register.ts'
+import { addRoutes, leaveToOtherPort, refuseBelow, refusePath } from '../api/register.ts'
 import { ADMIN_ROUTES, ENDPOINT_ROUTES, OPEN_ROUTES } from '../api/routes.ts'
 import type { Api } from '../api/services.ts'
 import type { Failure } from '../core/failure.ts'
@@ -267,9 +267,13 @@ function createAdminServer(options: ServersOptions, api: Api, answer: AnswerFail
   addRoutes(server, ADMIN_ROUTES, api)
   if (workerSlot.slot === 0 && !existsSync(consoleFolder)) logger.warn({}, CONSOLE_MISSING)
   refuseBelow(server, '/uptime', 'open')
+  refusePath(server, '/health', () => NO_HEALTH)
   for (const path of ['/endpoints', '/messages', '/deliveries', '/fhir', '/tables']) refuseBelow(server, path)
   return server
 }
+
+const NO_HEALTH =
+  'There is nothing at /health: /health/ready says whether messages can be answered, /health/live whether the process runs.'
 
 const listeningPort = (server: FastifyInstance): number => (server.server.address() as AddressInfo | null)?.port ?? 0
 

@@ -61,6 +61,7 @@ async function replayPlan(
   for (const line of describePlanned(plan)) given.json ? terminal.note(line) : terminal.print(line)
   if (plan.count === 0) {
     if (given.json) terminal.writeJson(plan)
+    terminal.note(`${NOTHING.slice(0, -1)}: ${whyNone(plan)}.`)
     return 'done'
   }
   await terminal.confirm(`Replay ${plan.count} messages at ${client.url}?`, NOTHING, given)
@@ -84,6 +85,15 @@ function describePlanned({ count, groups, cannot }: JsonObject): readonly string
     ...rows(cannot).map(({ error, count: some }) => `${some}  will not run: ${error}`),
     `${count} messages to replay.`,
   ]
+}
+
+/** The filter of a plan also has what it takes by default. */
+function whyNone({ filter, cannot }: JsonObject): string {
+  if (Array.isArray(cannot) && cannot.length > 0) return 'none of the messages that match can be'
+  const shown = Object.entries(isObject(filter) ? filter : {}).map(
+    ([name, value]) => `${name}=${[value].flat().map(String).join(' or ')}`,
+  )
+  return `no message matches ${shown.join(', ')}`
 }
 
 const WATCH_PAUSE_MS = 500

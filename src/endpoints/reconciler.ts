@@ -31,6 +31,8 @@ type Found = Readonly<{ id: string; document?: StoredDocument; version?: number 
 /** Documents that are compared without a pause for messages. */
 const COMPARED_AT_ONCE = 50
 
+const UNCONFIRMED = 'A change that was answered with an error was stored and is active'
+
 /** The pauses between attempts at pending compilations. */
 const BACKOFF: Backoff = { firstMs: 1_000, maxMs: 30_000 }
 
@@ -48,6 +50,8 @@ export class Reconciler {
   readonly #tried = new Map<string, string>()
   /** The endpoints whose last write was not confirmed: the store may hold it all the same. */
   readonly #uncertain = new Set<string>()
+  /** The same of any table. */
+  #areTablesUncertain = false
   #pauseMs = 0
   #retryAt = 0
 
@@ -124,7 +128,7 @@ export class Reconciler {
   }
 
   /**
-   * Runs a write to those endpoints. If it rejects, the store may hold it all the same, for example if the disk fails after
+   * Runs a write to those endpoints, and to tables. If it rejects, the store may hold it all the same, for example if the disk fails after
    * the commit: what the store holds is activated, so that `GET` and messages see the same document.
    */
   async confirm<T>(ids: readonly string[], write: () => Promise<T>): Promise<T> {
@@ -134,6 +138,7 @@ export class Reconciler {
       // With a shared store, the next refresh reads the write from the feed.
       if (thrown instanceof StoreUnavailable && this.#options.changes === undefined) {
         for (const id of ids) this.#uncertain.add(id)
+        this.#areTablesUncertain = true
         // If the store cannot be read either, the next change tries again.
         await this.refresh().catch(() => undefined)
       }
@@ -181,8 +186,9 @@ export class Reconciler {
   }
 
   async #activateUncertain(): Promise<void> {
-    if (this.#uncertain.size === 0) return
-    const { store, registry, logger } = this.#options
+    if (this.#uncertain.size === 0 && !this.#areTablesUncertain) return
+    const { store, registry, logger, tables } = this.#options
+    const activateTables = await tables.read(await tables.list())
     const found: Found[] = []
     const names = new Map<string, string | undefined>()
     for (const id of this.#uncertain) {
@@ -194,14 +200,19 @@ export class Reconciler {
         found.push(document === undefined ? { id } : { id, document, version: await this.#newestVersion(id) })
       }
     }
-    await this.#activate(found, false)
+    const before = tables.current
+    await this.#activate(found, false, activateTables)
+    this.#areTablesUncertain = false
+    for (const name of new Set([...before.keys(), ...tables.current.keys()])) {
+      if (before.get(name)?.version !== tables.current.get(name)?.version) logger.warn({ table: name }, UNCONFIRMED)
+    }
     for (const { id } of found) {
       if (this.inactive.pending.has(id)) continue
       this.#uncertain.delete(id)
       // The reason of a refusal is logged already.
       if (this.inactive.refused.has(id)) continue
       const fields = { endpointId: id, endpoint: names.get(id) }
-      logger.warn(fields, 'A change that was answered with an error was stored and is active')
+      logger.warn(fields, UNCONFIRMED)
     }
   }
 

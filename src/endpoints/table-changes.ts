@@ -3,7 +3,7 @@ import { Failure } from '../core/failure.ts'
 import type { Lint } from '../core/lint.ts'
 import type { ChangeMethod, Origin } from '../core/stored-document.ts'
 import { quote, type TableFault } from '../core/tables/table.ts'
-import { type ActiveTable, findUseFault, type TableShapes, type TableUse } from '../core/tables/table-set.ts'
+import { type ActiveTable, findUseFault, shapesOf, type TableShapes, type TableUse } from '../core/tables/table-set.ts'
 import type { ToAuditEntry } from '../store/sql/audit-store.ts'
 import type { TableWrite } from '../store/sql/table-store.ts'
 import type { ActiveTables, TableContent } from '../tables/active-tables.ts'
@@ -89,7 +89,7 @@ export const takesAway = ({ change: { rows }, current }: CheckedTable): boolean 
 
 /** What the tables are after the changes. */
 export function shapesAfter(tables: ActiveTables, changes: readonly TableChange[]): TableShapes {
-  const shapes = new Map([...tables.current].map(([name, { table }]) => [name, table.columns]))
+  const shapes = new Map(shapesOf(tables.current))
   for (const { name, rows } of changes) {
     if (rows === undefined) shapes.delete(name)
     else shapes.set(name, rows.head.columns)

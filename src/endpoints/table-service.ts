@@ -10,7 +10,7 @@ import type { TableStore } from '../store/sql/table-store.ts'
 import type { ActiveTables } from '../tables/active-tables.ts'
 import { loadTable } from '../tables/compact-table.ts'
 import { TABLE_FORMATS } from '../tables/table-formats.ts'
-import type { TableReading } from '../tables/table-reading.ts'
+import { inOrder, type TableReading } from '../tables/table-reading.ts'
 import { changeTable } from '../tables/table-thread.ts'
 import type { EndpointService } from './endpoint-service.ts'
 import * as failures from './management-failures.ts'
@@ -233,6 +233,7 @@ async function readChange(table: Table, { rows, remove = [] }: RowsChange): Prom
   const [keyColumn = ''] = columns
   const faults: TableFault[] = []
   const changes = new Map<string, readonly string[] | undefined>()
+  const indexes: number[] = []
   for (const [index, row] of rows.entries()) {
     const path = `rows[${index}]`
     const key = row[keyColumn] ?? ''
@@ -240,7 +241,11 @@ async function readChange(table: Table, { rows, remove = [] }: RowsChange): Prom
       if (!columns.includes(name))
         faults.push({ path: `${path}.${name}`, message: `The table has no column ${quote(name)}.` })
     }
-    if (changes.has(key)) faults.push({ path, message: `The key ${quote(key)} is that of an earlier row; remove one.` })
+    if (changes.has(key)) {
+      faults.push({ path, message: `The key ${quote(key)} is that of an earlier row; remove one.` })
+      continue
+    }
+    indexes.push(index)
     const found = table.find(key)
     changes.set(
       key,
@@ -255,8 +260,10 @@ async function readChange(table: Table, { rows, remove = [] }: RowsChange): Prom
         message: `The key ${quote(key)} is also that of a row; remove one of both.`,
       })
   }
-  if (faults.length > 0) return { ok: false, faults: faults.slice(0, TABLE_LIMITS.faults) }
-  return changeTable(table, changes)
+  const changed = await changeTable(table, changes, indexes)
+  if (faults.length === 0) return changed
+  const all = changed.ok ? faults : [...faults, ...changed.faults]
+  return inOrder({ ok: false, faults: all.slice(0, TABLE_LIMITS.faults) })
 }
 
 /** `keys`: of the rows that are compared, by default all. */

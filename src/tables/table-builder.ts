@@ -139,11 +139,16 @@ export class TableBuilder {
 export type RowChanges = ReadonlyMap<string, readonly string[] | undefined>
 
 /**
- * The table with other rows. Those with new keys are behind the others. A fault is at `rows[3]`, the fourth of `changes`, or at a row of the table.
+ * The table with other rows. Those with new keys are behind the others. A fault is at `rows[3]`, the fourth of `changes` or the one that
+ * `indexes` names for it, or at a row of the table.
  */
-export async function changeRows(table: Table, changes: RowChanges): Promise<TableReading> {
+export async function changeRows(
+  table: Table,
+  changes: RowChanges,
+  indexes?: readonly number[],
+): Promise<TableReading> {
   const pathTo = (place: number): string =>
-    place < changes.size ? `rows[${place}]` : `row ${place - changes.size + 1} of the table`
+    place < changes.size ? `rows[${indexes?.[place] ?? place}]` : `row ${place - changes.size + 1} of the table`
   const builder = new TableBuilder(table.columns, { pathTo, expectedBytes: table.bytes })
   const places = new Map(Array.from(changes.keys(), (key, place) => [key, place]))
   for (let row = 0; row < table.size; row += 1) {

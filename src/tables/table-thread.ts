@@ -14,7 +14,9 @@ import { TABLE_FORMATS, type TableFormat } from './table-formats.ts'
 import type { TableReading } from './table-reading.ts'
 
 /** What the thread does: reads a text in the format of a media type, or changes rows of a table. */
-export type TableTask = Readonly<{ bytes: Uint8Array; mediaType: string } | { packed: Uint8Array; changes: RowChanges }>
+export type TableTask = Readonly<
+  { bytes: Uint8Array; mediaType: string } | { packed: Uint8Array; changes: RowChanges; indexes?: readonly number[] }
+>
 
 /** The table as `openTable` takes it. */
 export type TableReply =
@@ -37,9 +39,9 @@ export async function readTableValue(value: Json, text?: string): Promise<TableR
 }
 
 /** As `changeRows`. */
-export function changeTable(table: Table, changes: RowChanges): Promise<TableReading> {
+export function changeTable(table: Table, changes: RowChanges, indexes?: readonly number[]): Promise<TableReading> {
   const isLarge = table instanceof CompactTable && table.bytes >= MIN_BYTES
-  return isLarge ? runOnThread({ packed: table.packed, changes }) : changeRows(table, changes)
+  return isLarge ? runOnThread({ packed: table.packed, changes, indexes }) : changeRows(table, changes, indexes)
 }
 
 /** In the folder of this file, in the source as in the bundle. */

@@ -9,7 +9,7 @@ import type { TableReply, TableTask } from './table-thread.ts'
 const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer => Buffer.from(buffer, byteOffset, byteLength)
 
 function run(task: TableTask): Promise<TableReading> {
-  if ('changes' in task) return changeRows(openTable(toBuffer(task.packed)), task.changes)
+  if ('changes' in task) return changeRows(openTable(toBuffer(task.packed)), task.changes, task.indexes)
   const formats: readonly TableFormat[] = Object.values(TABLE_FORMATS)
   const format = formats.find(({ mediaType }) => mediaType === task.mediaType)
   if (format === undefined) throw new Error(`There is no format ${task.mediaType}.`)

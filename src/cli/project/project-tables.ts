@@ -5,7 +5,8 @@ import type { Json } from '../../core/json.ts'
 import { isError, type Lint } from '../../core/lint.ts'
 import { nearest } from '../../core/nearest.ts'
 import { TABLE_NAME_PATTERN } from '../../core/tables/table.ts'
-import { type ActiveTable, findUseFault, shapesOf, type TableSet, type TableUse } from '../../core/tables/table-set.ts'
+import { type ActiveTable, shapesOf, type TableSet, type TableUse } from '../../core/tables/table-set.ts'
+import { lintUses } from '../../endpoints/table-changes.ts'
 import type { CompactTable } from '../../tables/compact-table.ts'
 import { TABLE_FORMATS, type TableFormat } from '../../tables/table-formats.ts'
 import { CommandFault, readBytes, shownPath } from '../command.ts'
@@ -101,6 +102,5 @@ export function lintProjectUse(use: TableUse, { tables, names }: ReadTables): re
     const message = `The project has no file ${TABLES_FOLDER}/${use.table}.csv, so the service must have this table${hint}.`
     return [{ path: use.path, message, severity: 'warning' }]
   }
-  const message = findUseFault(use, shapes)
-  return message === undefined ? [] : [{ path: use.path, message, severity: 'error' }]
+  return lintUses([use], shapes)
 }

@@ -86,7 +86,7 @@ export function createFailureGroups({ store, messages, search, clock }: FailureG
 
   return {
     list: async ({ state: states, ...query }) => {
-      const filter = search.filter(query)
+      const filter = await search.filter(query)
       await search.caughtUp()
       const span = { from: firstMinute(), count: MINUTES }
       const [found, marks] = await Promise.all([callMessageLog(() => messages.groups(filter, span)), marksByKey()])

@@ -2,14 +2,16 @@
 
 import { Failure } from '../../core/failure.ts'
 import { isId, timeFromId } from '../../core/id.ts'
+import { didYouMean } from '../../core/nearest.ts'
 import { cutPage, readCursor } from '../../core/records/cursor.ts'
 import type { MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
 import type { Clock } from '../../core/run.ts'
+import type { TableSet } from '../../core/tables/table-set.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { MessageFilter, MessageStore } from '../../store/sql/messages.ts'
 import { callStore } from '../../store/store-access.ts'
 import { NOT_DONE } from './group-key.ts'
-import { type MessageQuery, readFilter } from './message-filter.ts'
+import { invalid, type MessageQuery, readFilter } from './message-filter.ts'
 
 export const DEFAULT_LIMIT = 50
 export const MAX_LIMIT = 500
@@ -26,21 +28,32 @@ export interface MessageSearch {
   list(query: MessageQuery & Readonly<{ limit?: number; cursor?: string }>): Promise<MessagePage>
   get(id: string): Promise<MessageRecord>
   body(id: string, which: string): Promise<RecordedBody>
-  filter(query: MessageQuery): MessageFilter
+  filter(query: MessageQuery): Promise<MessageFilter>
   /** Resolves when messages that were completed before can be found; see `Recorder`. */
   caughtUp(): Promise<void>
 }
 
+/** `newestVersion`: 0 of a name that never had a table. */
+export type KnownTables = Readonly<{ current: TableSet; newestVersion(name: string): Promise<number> }>
+
 type MessageSearchOptions = Readonly<{
   store: MessageStore
   registry: Registry
+  tables: KnownTables
   clock: Clock
   caughtUp: () => Promise<void>
 }>
 
-export function createMessageSearch({ store, registry, clock, caughtUp }: MessageSearchOptions): MessageSearch {
-  const filter = (query: MessageQuery): MessageFilter =>
-    readFilter(query, { endpoints: registry.all().map(({ document }) => document), nowMs: clock() })
+export function createMessageSearch({ store, registry, tables, clock, caughtUp }: MessageSearchOptions): MessageSearch {
+  const filter = async (query: MessageQuery): Promise<MessageFilter> => {
+    const read = readFilter(query, { endpoints: registry.all().map(({ document }) => document), nowMs: clock() })
+    for (const { table } of read.missed ?? []) {
+      // Messages of a table that was deleted are found still.
+      if ((await callMessageLog(() => tables.newestVersion(table))) > 0) continue
+      throw invalid(`There is no table "${table}"${didYouMean(table, [...tables.current.keys()])}`)
+    }
+    return read
+  }
 
   const get = async (id: string): Promise<MessageRecord> => {
     if (!isId(id)) throw new Failure('ID_MALFORMED', `'${id}' is not an ID: 24 lower-case hexadecimal digits.`)
@@ -52,7 +65,7 @@ export function createMessageSearch({ store, registry, clock, caughtUp }: Messag
 
   return {
     list: async ({ limit = DEFAULT_LIMIT, cursor, ...query }) => {
-      const read = filter(query)
+      const read = await filter(query)
       const wanted = query.group === undefined ? read : { outcome: NOT_DONE, ...read }
       await caughtUp()
       const found = await callMessageLog(() => store.find(wanted, limit + 1, readCursor(cursor)))

@@ -1,14 +1,19 @@
-/** Keeps the message log within its age and size: removes records in small batches, so that other calls do not wait. */
+/**
+ * Keeps the message log within its age and size: removes records in small batches, so that other calls do not wait. Codes that
+ * no message has missed for as long go with them.
+ */
 import { idFrom } from '../../core/id.ts'
 import type { Logger } from '../../core/ports/logger-port.ts'
 import type { Clock } from '../../core/run.ts'
 import type { MessageStore } from '../../store/sql/messages.ts'
 import type { ReplayPlanStore } from '../../store/sql/replay-plan-store.ts'
+import type { UnmappedStore } from '../../store/sql/unmapped-store.ts'
 
 type RetentionOptions = Readonly<{
   store: Pick<MessageStore, 'purge' | 'release'>
   /** Their messages stay until they end, which those that do not run do after `days`. */
   plans: Pick<ReplayPlanStore, 'unended'>
+  unmapped: Pick<UnmappedStore, 'removeOld'>
   days: number
   /** Of all records together. */
   maxBytes: number
@@ -26,6 +31,8 @@ interface Retention {
 const DAY_MS = 86_400_000
 const INTERVAL_MS = 10_000
 const PAUSE_MS = 10
+/** All of them are looked through. */
+const UNMAPPED_INTERVAL_MS = 3_600_000
 
 /** A plan whose messages are held already is stored in this time, or never. */
 const PLANNING_MS = 60_000
@@ -35,14 +42,19 @@ const PURGE_AFTER = 1 / 64
 const LEFT_FREE = 1 / 16
 
 /** Purges every ten seconds, and more often if much is written. */
-export function startRetention({ store, plans, days, maxBytes, clock, logger }: RetentionOptions): Retention {
+export function startRetention({ store, plans, unmapped, days, maxBytes, clock, logger }: RetentionOptions): Retention {
   let grown = 0
+  let unmappedAt = Number.NEGATIVE_INFINITY
   let stopped = false
   let running: Promise<void> | undefined
 
   async function purge(): Promise<void> {
     grown = 0
     try {
+      if (clock() - unmappedAt >= UNMAPPED_INTERVAL_MS) {
+        await unmapped.removeOld(clock() - days * DAY_MS)
+        unmappedAt = clock()
+      }
       const unended = await plans.unended(idFrom(clock() - days * DAY_MS))
       await store.release(unended, idFrom(clock() - PLANNING_MS))
       while (!stopped && (await store.purge(clock() - days * DAY_MS, maxBytes * (1 - LEFT_FREE))) > 0) {

@@ -5,7 +5,7 @@ import type { Registry } from '../../endpoints/endpoint-registry.ts'
 import type { Intake } from '../../inbound/intake.ts'
 import type { Store } from '../../store/store.ts'
 import { createFailureGroups } from '../message-log/failure-groups.ts'
-import { createMessageSearch } from '../message-log/message-search.ts'
+import { createMessageSearch, type KnownTables } from '../message-log/message-search.ts'
 import type { UnmappedCodes } from '../statistics/unmapped-codes.ts'
 import { createReplay, type ReplayOptions } from './replay.ts'
 import { createClaims, createReadReplayable, createReplayByHand } from './replay-history.ts'
@@ -14,6 +14,7 @@ import { createReplayPlans } from './replay-plans.ts'
 type MessageRecordsOptions = Readonly<{
   store: Pick<Store, 'messages' | 'replayPlans' | 'failureGroups'>
   registry: Registry
+  tables: KnownTables
   intake: Intake
   unmapped: Pick<UnmappedCodes, 'clearReplayed'>
   settings: ReplayOptions['settings'] & Readonly<{ messageLogMaxMb: number }>
@@ -27,9 +28,9 @@ type MessageRecordsOptions = Readonly<{
 export type MessageRecords = ReturnType<typeof createMessageRecords>
 
 export function createMessageRecords(options: MessageRecordsOptions) {
-  const { registry, intake, unmapped, settings, caughtUp, clock, newId, logger } = options
+  const { registry, tables, intake, unmapped, settings, caughtUp, clock, newId, logger } = options
   const { messages: store, replayPlans, failureGroups } = options.store
-  const search = createMessageSearch({ store, registry, clock, caughtUp })
+  const search = createMessageSearch({ store, registry, tables, clock, caughtUp })
   const replay = createReplay({ store, registry, intake, settings })
   const claims = createClaims()
   return {

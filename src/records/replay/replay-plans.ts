@@ -155,7 +155,7 @@ export function createReplayPlans(options: ReplayPlansOptions): ReplayPlans {
 
   return {
     plan: async (query, lookups) => {
-      const filter = planFilter(search.filter(query))
+      const filter = planFilter(await search.filter(query))
       await search.caughtUp()
       const findBlocker = (record: MessageRecord) => replay.findBlocker(record, lookups)
       const { ids, groups, cannot } = await callMessageLog(() => planMessages(messages, filter, findBlocker))

@@ -86,6 +86,7 @@ const REMOVE = sql<Readonly<{ table: string; before: number }>>`
 const REMOVE_CODES = sql<Readonly<{ table: string; before: number } & Rows>>`
   delete from unmapped_codes where table_name = :table and last_at <= :before
   and code in (select element.value ->> 0 from ${elements(named('rows'))} as element)`
+const REMOVE_OLD = sql<Readonly<{ before: number }>>`delete from unmapped_codes where last_at < :before`
 
 export type UnmappedStore = ReturnType<typeof compileUnmappedStore>
 
@@ -136,6 +137,8 @@ export function compileUnmappedStore(database: Database) {
       if (codes === undefined) await database.write(REMOVE, { table, before })
       else await database.write(REMOVE_CODES, { table, before, rows: codeRows(codes) })
     },
+    /** Removes what was last missed before, in milliseconds since the epoch, of all tables. */
+    removeOld: async (before: number): Promise<void> => void (await database.write(REMOVE_OLD, { before })),
   }
 }
 

@@ -4,6 +4,7 @@ import { documentPath, pointerTo, shown } from '../../core/lint.ts'
 import { didYouMean } from '../../core/nearest.ts'
 import { compileReferences, isSecretName, REDACTED, withoutSecretHeaders } from '../../core/secrets/secrets.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
+import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import { weigh } from '../dry-run/shown-values.ts'
 import type { RunningStep } from './given-services.ts'
 import { createMatcher, ignoredPaths, type Matcher, TooManyComparisons } from './match.ts'
@@ -189,6 +190,23 @@ export function unusedAnswers(
       return answer.flatMap((_one, index) => (indexes.has(index) ? [] : [unused(pointerTo(path, index), kind, id)]))
     })
   })
+}
+
+/** Tables that the document does not name, and the message did not read by a name that an expression computed. */
+export function unreadTables(
+  { given }: TestStep,
+  { trace }: RunningStep,
+  { tableUses = [] }: CompiledEndpoint,
+): readonly Mismatch[] {
+  const read = new Set([...tableUses.map(({ table }) => table), ...(trace.tableReads?.versions.keys() ?? [])])
+  return Object.keys(given.tables).flatMap((name) =>
+    read.has(name)
+      ? []
+      : {
+          path: pointerTo('/given/tables', name),
+          message: `The message reads no table "${shown(name)}"${didYouMean(name, [...read])}`,
+        },
+  )
 }
 
 const findIndexes = (calls: Calls, kind: string, id: string): ReadonlySet<number> =>

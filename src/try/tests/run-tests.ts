@@ -19,7 +19,7 @@ import { refuseRun, toIncoming } from '../dry-run/dry-run.ts'
 import { measureMessageCoverage, percentCovered } from '../dry-run/dry-run-report.ts'
 import { createStageRecording, type StageRecording } from '../dry-run/stage-report.ts'
 import { createGivenServices, type GivenServices } from './given-services.ts'
-import { judge, missingAnswers, shownMismatch, unusedAnswers } from './judge-step.ts'
+import { judge, missingAnswers, shownMismatch, unreadTables, unusedAnswers } from './judge-step.ts'
 import { createMatcher, TooManyComparisons } from './match.ts'
 import { observe, toSnapshot } from './observed.ts'
 import {
@@ -198,6 +198,7 @@ async function runStep(
   const mismatches = [
     ...judge(step, observed, running.trace.secrets, ignore),
     ...unusedAnswers(step, running, compiled.endpoint),
+    ...unreadTables(step, running, compiled),
   ]
   if (snapshot === true) {
     const taken = withoutIgnored(toSnapshot(observed), ignore)

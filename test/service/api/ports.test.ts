@@ -50,6 +50,11 @@ describe('what the service claims', () => {
       assert.deepEqual((await get('message', pattern)).json(), { own: pattern })
     }
     assert.deepEqual((await get('admin', '/health/live')).json(), { status: 'alive' })
+    const { error } = (await get('admin', '/health')).json() as { error: string }
+    assert.equal(
+      error,
+      'There is nothing at /health: /health/ready says whether messages can be answered, /health/live whether the process runs.',
+    )
   })
 
   test('on the admin port includes no route of an endpoint', async () => {
@@ -225,6 +230,7 @@ describe('/openapi.json', () => {
       '/deliveries/*',
       '/endpoints/*',
       '/fhir/*',
+      '/health',
       '/messages/*',
       '/openapi.json',
       '/tables/*',

@@ -207,11 +207,16 @@ test('rows are added, changed in part and removed, after a dry run that says wha
   const some = async (body: JsonObject) => (await call('/tables/marital/rows?dryRun=true', json('POST', body))).text
   assert.match(await some({ remove: ['D'] }), /"removed":1/)
   assert.match(await some({}), /Give \\"rows\\" to add.*TABLE_INVALID/)
-  const faulty = { rows: [{ code: 'W', fihr: 'W' }, { code: 'W' }], remove: ['D', 'W'] }
+  const faulty = {
+    rows: [{ code: 'W', fihr: 'W' }, { code: 'W' }, { fhir: 'V' }, { code: 'V', fhir: '\0' }],
+    remove: ['D', 'W'],
+  }
   assert.deepEqual((await call('/tables/marital/rows', json('POST', faulty))).json<{ details: object[] }>().details, [
+    { path: 'remove[1]', message: 'The key "W" is also that of a row; remove one of both.' },
     { path: 'rows[0].fihr', message: 'The table has no column "fihr".' },
     { path: 'rows[1]', message: 'The key "W" is that of an earlier row; remove one.' },
-    { path: 'remove[1]', message: 'The key "W" is also that of a row; remove one of both.' },
+    { path: 'rows[2]', message: 'The key, "code", is empty; fill it in.' },
+    { path: 'rows[3]', message: 'The value of "fhir" has a NUL character; remove it.' },
   ])
   const upload = csv('code,fhir,hl7\nS,S,A\n')
   const removed = { added: 0, removed: 1, changed: 0 }

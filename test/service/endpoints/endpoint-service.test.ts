@@ -69,8 +69,8 @@ describe('a store that keeps a change and cannot confirm it', () => {
     }
     return (store: EndpointStore): EndpointStore => ({
       ...store,
-      writeAll: async (writes) => {
-        const result = await store.writeAll(writes)
+      writeAll: async (...given) => {
+        const result = await store.writeAll(...given)
         if (disk.confirms) return result
         disk.reads = disk.readsOn
         return fail()
@@ -82,6 +82,11 @@ describe('a store that keeps a change and cannot confirm it', () => {
   type Change = (catalogue: EndpointService, id: string) => Promise<unknown>
   const moved = text('moved').replace('/one', '/two')
   const other = text('other').replace('one', 'two').replace('/one', '/two')
+  const putTable = { op: 'putTable', table: 'codes', content: 'code,v\nA,1\n' }
+  const inputMapping = {
+    'requestBody.code': { key: 'v', transform: { function: 'table', parameters: { table: 'codes' } } },
+  }
+  const REPORTED: Readonly<Record<string, number>> = { batch: 2, 'batch of an endpoint and its table': 2 }
   const cases: Record<string, readonly [change: Change, routes: readonly string[], prepare?: Change]> = {
     create: [(catalogue) => catalogue.create(other), ['/one', '/two']],
     replace: [(catalogue, id) => catalogue.replace(id, moved, undefined), ['/two']],
@@ -96,6 +101,14 @@ describe('a store that keeps a change and cannot confirm it', () => {
         return catalogue.batch(JSON.stringify({ operations }))
       },
       ['/one', '/two'],
+    ],
+    'batch of a table': [(catalogue) => catalogue.batch(JSON.stringify({ operations: [putTable] })), ['/one']],
+    'batch of an endpoint and its table': [
+      (catalogue, id) => {
+        const operations = [{ op: 'replace', id, document: { ...JSON.parse(moved), inputMapping } }, putTable]
+        return catalogue.batch(JSON.stringify({ operations }))
+      },
+      ['/two'],
     ],
     'restore of a removed one': [
       (catalogue, id) => catalogue.restore(id, 1, undefined),
@@ -129,7 +142,10 @@ describe('a store that keeps a change and cannot confirm it', () => {
         assert.deepEqual(documents, stored)
         const newest = await store.endpoints.newestVersions()
         for (const compiled of registry.all()) assert.equal(compiled.version, newest.get(compiled.document._id))
-        assert.equal(warnings.length, name === 'batch' ? 2 : 1)
+        const versions = (list: Iterable<{ name: string; version: number }>) =>
+          Array.from(list, ({ name: table, version }) => [table, version])
+        assert.deepEqual(versions(opened.tables.current.values()), versions(await store.tables.list()))
+        assert.equal(warnings.length, REPORTED[name] ?? 1)
         await store.close()
       })
     }

@@ -44,9 +44,10 @@ export async function openEndpointService({
 }: Parts = {}) {
   const store = await openSqliteStore({ path: ':memory:', logger: silent })
   const registry = createEndpointRegistry()
+  const tables = new ActiveTables({ store: store.tables, logger: silent })
   const endpointService = createEndpointService({
     store: over(store.endpoints),
-    tables: new ActiveTables({ store: store.tables, logger: silent }),
+    tables,
     registry,
     services: { outbound, states: store.states, tokens: createTokenVerifier(http), sandbox, ...guards },
     settings: readTestSettings({}),
@@ -55,5 +56,5 @@ export async function openEndpointService({
     logger: silent,
     ...parts,
   })
-  return { store, registry, routes: createRoutes(registry), endpointService }
+  return { store, registry, tables, routes: createRoutes(registry), endpointService }
 }

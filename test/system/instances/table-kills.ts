@@ -1,7 +1,9 @@
 /**
- * Two instances on one PostgreSQL are killed at random moments while two tables change all the time, always together:
+ * Two instances on one PostgreSQL are killed at random moments while two tables change all the time, always together, and a part
+ * of the time together with the endpoint that reads them:
  * `node bin/node.js test/system/instances/table-kills.ts [--kills 200] [--seed 1]`. Every cell of a version has its number, so
- * each answer shows what its message read. Exits with 1 if a message mixed versions, or if its record names another one.
+ * each answer shows what its message read. A document reads a column that is named for it: an earlier or later one finds it
+ * no more. Exits with 1 if a message mixed versions, or if its record names another one.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,10 +11,9 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
-import { json } from '../../support/endpoint-document.ts'
+import { endpointDocument, json } from '../../support/endpoint-document.ts'
 import { startUpstream } from '../../support/service.ts'
 import { createDatabase } from '../../support/services/postgres.ts'
-import { registerEndpoint } from '../../support/spawned-service.ts'
 import { until } from '../../support/until.ts'
 import { createRandom } from '../crash/random.ts'
 import { type Instance, keepRunning } from '../deliveries/kills.ts'
@@ -24,11 +25,14 @@ export type TableKillReport = Readonly<{
   kills: number
   /** The last one of both tables. */
   version: number
+  /** Changes of the tables together with their endpoint. */
+  joint: number
   /** Messages by the status of their answer, or 0 for a lost connection. */
   answers: Readonly<Record<string, number>>
   /** Answers whose records were found, and the versions that these name. */
   records: number
   versionsRead: number
+  documentsRead: number
 }>
 
 const INSTANCES = 2
@@ -40,10 +44,16 @@ const ANSWERS_BETWEEN = 20
 /** Answers whose records are looked at. */
 const MAX_RECORDS = 3_000
 
-const tableOf = (version: number) => ({
-  columns: ['code', 'x', 'y'],
-  rows: Array.from({ length: ROWS }, (_, row) => [`c${row}`, `${version}`, `${version}`]),
+/** What is stored now. `document`: the version of the tables that the document of the endpoint came with. */
+type Stored = Readonly<{ version: number; document: number }>
+
+const tableOf = ({ version, document }: Stored) => ({
+  columns: ['code', 'x', 'y', columnOf(document)],
+  rows: Array.from({ length: ROWS }, (_, row) => [`c${row}`, ...Array<string>(3).fill(`${version}`)]),
 })
+
+const columnOf = (document: number): string => `of ${document}`
+const documentOf = (column = ''): number => Number(column.slice('of '.length))
 
 const cell = (table: string, column: string) => ({
   key: `${table}.${column}`,
@@ -51,8 +61,10 @@ const cell = (table: string, column: string) => ({
 })
 
 /** A row is looked up as the message starts, the other cells when the slow system has answered. */
-const endpoint = (slow: string) => ({
+const endpoint = (slow: string, document: number) => ({
+  name: 'Read',
   endpoint: { pattern: '/read' },
+  constants: { document },
   requests: {
     lookup: [
       { id: 'row', config: { url: 'table://a', params: { query: { code: { path: 'payload.code' } } } } },
@@ -62,9 +74,13 @@ const endpoint = (slow: string) => ({
   inputMapping: {
     'lookupRequests.row.data.version': 'row.version',
     'lookupRequests.row.data.row.x': 'row.x',
-    'requestBody.code': [cell('a', 'x'), cell('a', 'y'), cell('b', 'x'), cell('b', 'y')],
+    'constants.document': 'document',
+    'requestBody.code': ['a', 'b'].flatMap((table) => ['x', 'y', columnOf(document)].map((one) => cell(table, one))),
   },
 })
+
+/** `document`: which one gave the answer. */
+type Read = Readonly<{ id: string; version: number; document: number }>
 
 type Called = Readonly<{ status: number; id: string; body: JsonObject }>
 
@@ -96,24 +112,35 @@ export async function killWhileTablesChange(options: Options): Promise<TableKill
   const instances = started.map(({ instance }) => instance)
   const any = (): Instance => instances[random.below(INSTANCES)] as Instance
   const answers: Record<string, number> = {}
-  const read: { id: string; version: number }[] = []
-  let version = 0
+  const read: Read[] = []
+  let stored: Stored = { version: 0, document: 0 }
+  let joint = 0
+  let id: string | undefined
 
-  /** Both tables in one batch. An answer that was lost leaves it open whether they changed. */
+  /** Both tables in one batch, half of the time with the endpoint. An answer that was lost leaves it open whether they changed. */
   const change = async (): Promise<void> => {
-    const next = version + 1
-    const operations: Json = ['a', 'b'].map((table) => ({
+    const { version } = stored
+    const isJoint = id === undefined || random.chance(0.5)
+    const next: Stored = { version: version + 1, document: isJoint ? version + 1 : stored.document }
+    const put = ['a', 'b'].map((table) => ({
       op: 'putTable',
       table,
       content: tableOf(next),
-      ...(version === 0 ? {} : { ifMatch: `"${version}.json"` }),
+      ...(version > 0 && { ifMatch: `"${version}.json"` }),
     }))
+    const document = endpointDocument(endpoint(slow.url, next.document))
+    const write = { ...(id === undefined ? { op: 'create' } : { op: 'replace', id }), document }
+    const operations: Json = isJoint ? [write, ...put] : put
     const { adminUrl } = any()
     const { status, body } = await call(`${adminUrl}/endpoints/batch`, json('POST', { operations }))
-    if (status === 200) version = next
-    else if (status === 412) {
-      const listed = await call(`${adminUrl}/tables/a/$translate?code=c0`, {})
-      if (listed.status === 200) version = Math.max(version, listed.body.version as number)
+    if (status === 200) {
+      stored = next
+      if (isJoint) joint += 1
+      id ??= (body.results as readonly { id: string }[])[0]?.id
+    } else if (status === 412) {
+      const page = await call(`${adminUrl}/tables/a/rows?limit=1`, {})
+      const { version: found, columns } = page.body as Readonly<{ version: number; columns: readonly string[] }>
+      if (page.status === 200) stored = { version: found, document: documentOf(columns[3]) }
     } else if (status !== 0 && status !== 503) faults.push(`A change was answered ${status}: ${JSON.stringify(body)}`)
   }
   const write = async (): Promise<void> => {
@@ -132,13 +159,15 @@ export async function killWhileTablesChange(options: Options): Promise<TableKill
         if (status !== 0 && status !== 503) faults.push(`${id} was answered ${status}: ${JSON.stringify(body)}`)
         continue
       }
-      const { row, a, b } = body as Record<string, JsonObject>
-      const seen = new Set([row?.version, row?.x, a?.x, a?.y, b?.x, b?.y].map(String))
-      if (seen.size !== 1) faults.push(`${id} mixed versions: ${JSON.stringify(body)}`)
-      read.push({ id, version: Number(row?.version) })
+      const { row, a, b, document } = body as Record<string, JsonObject> & Readonly<{ document: number }>
+      const cells = [a, b].flatMap((one) => ['x', 'y', columnOf(document)].map((column) => one?.[column]))
+      const seen = new Set([row?.version, row?.x, ...cells].map(String))
+      const version = Number(row?.version)
+      if (seen.size !== 1 || document > version) faults.push(`${id} mixed versions: ${JSON.stringify(body)}`)
+      read.push({ id, version, document })
     }
   }
-  const check = async ({ id, version: seen }: { id: string; version: number }): Promise<boolean> => {
+  const check = async ({ id, version: seen }: Read): Promise<boolean> => {
     const { status, body } = await call(`${any().adminUrl}/messages/${id}`, {})
     // An instance that was killed had not stored its last records.
     if (status !== 200) return false
@@ -149,8 +178,7 @@ export async function killWhileTablesChange(options: Options): Promise<TableKill
 
   try {
     await until(() => instances.every(({ isListening }) => isListening()), Boolean, START_MS)
-    await until(change, () => version > 0, START_MS)
-    await registerEndpoint(any(), endpoint(slow.url))
+    await until(change, () => stored.version > 0, START_MS)
     const work = [write(), ...Array.from({ length: SENDERS }, send)]
     let killed = 0
     for (; killed < kills; killed += 1) {
@@ -169,7 +197,7 @@ export async function killWhileTablesChange(options: Options): Promise<TableKill
       const { child, ended } = program()
       child.kill('SIGKILL')
       await ended
-      if (killed % 10 === 9) report({ kills: killed + 1, version, answers })
+      if (killed % 10 === 9) report({ kills: killed + 1, ...stored, joint, answers })
     }
     await until(() => instances.every(({ isListening }) => isListening()), Boolean, START_MS)
     const before = answers[200] ?? 0
@@ -184,8 +212,11 @@ export async function killWhileTablesChange(options: Options): Promise<TableKill
     const looked = read.filter((_, index) => index % step === 0)
     const found: typeof looked = []
     for (const one of looked) if (await check(one)) found.push(one)
-    const versionsRead = new Set(found.map((one) => one.version)).size
-    return { faults, kills: killed, version, answers, records: found.length, versionsRead }
+    const [versionsRead, documentsRead] = (['version', 'document'] as const).map(
+      (part) => new Set(found.map((one) => one[part])).size,
+    ) as [number, number]
+    const { version } = stored
+    return { faults, kills: killed, version, joint, answers, records: found.length, versionsRead, documentsRead }
   } finally {
     isSending = false
     isOver = true

@@ -82,7 +82,9 @@ describe('the package', () => {
       /^(?:LICENSE|package\.json|(?:README|CHANGELOG|CONTRIBUTING|bench\/EXPERIMENTS)\.md|docker-compose\.yml|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.json|assets\/[\w-]+\.(?:js|css|svg)(?:\.br|\.gz)?))$/.test(
         path,
       ) ||
-      /^dist\/(?:(?:main|service|message-worker|table-worker|isolated-process)\.js|service-\w+\.code|package\.json)$/.test(path)
+      /^dist\/(?:(?:main|service|message-worker|table-worker|isolated-process)\.js|service-\w+\.code|package\.json)$/.test(
+        path,
+      )
     assert.deepEqual(
       files.filter((path) => !isExpected(path)),
       [],

@@ -26,7 +26,7 @@ export function AddRowDialog({ name, columns, onStored, onClose }: RowsDialogPro
           key={column}
           label={column}
           value={cells[index] ?? ''}
-          onChange={(text) => setCells(cells.with(index, text))}
+          onChange={(text) => setCells((before) => before.with(index, text))}
           isRequired={index === 0}
         />
       ))}

@@ -19,8 +19,8 @@ export function UploadDialog({ name, onClose }: Readonly<{ name?: string; onClos
   const take = async (chosen: File | undefined) => {
     setFile(chosen)
     if (chosen === undefined) return
+    setTyped((before) => (before === '' ? nameFrom(chosen.name) : before))
     setMediaType(await guessFormat(chosen))
-    if (typed === '') setTyped(nameFrom(chosen.name))
   }
   const condition = name === undefined ? { ifNoneMatch: '*' } : {}
   const content = { content: file ?? new Blob(), mediaType }

@@ -137,6 +137,11 @@ describe('crosswalk replay', () => {
     const again = await replay({ endpoint: ['Away'], filter: ['source=http'] })
     assert.equal(again.code, 0)
     assert.match(again.stdout, /^0 messages to replay\.$/m)
+    assert.match(again.stderr, /^Nothing was replayed: none of the messages that match can be\.$/m)
+    const none = await replay({ endpoint: ['Away'], outcome: ['refused', 'partial'] })
+    assert.equal(none.code, 0)
+    const filters = 'endpoint=Away, outcome=refused or partial, source=http or '
+    assert.match(none.stderr, RegExp(`^Nothing was replayed: no message matches ${filters}`, 'm'))
   })
 
   test('of a run of a schedule uses the recorded answers of its lookups, or asks again', async () => {

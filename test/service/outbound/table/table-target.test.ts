@@ -71,6 +71,10 @@ test('a lookup gets the row of a code of the tables that its message reads', asy
   assert.deepEqual([calls[0]?.answered, JSON.parse(answer.body).status], ['live', 200])
   const inUse = await fetch(`${service.adminUrl}/tables/sex`, { method: 'DELETE' })
   assert.equal(((await inUse.json()) as JsonObject).code, 'TABLE_IN_USE')
+  const inputMapping = { 'lookupRequests.sex.data.row.fhir': 'sex' }
+  await service.register({ ...document({}, { inputMapping }), name: 'Column', endpoint: { pattern: '/column' } })
+  const { error } = (await (await putTable('code,hl7\nQ,U\n')).json()) as JsonObject
+  assert.match(String(error), /the column "fhir" of the table "sex"/)
 })
 
 const config = (more: JsonObject) => ({
@@ -87,6 +91,24 @@ const refused: readonly (readonly [document: JsonObject, path: string, message: 
     document({}, { requests: { response: [{ id: 'out', config: { url: 'table://sex' } }] } }),
     'requests.response[0].config.url',
     /only lookups read tables/,
+  ],
+  [
+    document({}, { inputMapping: { 'lookupRequests.sex.data.row.fihr': 'sex' } }),
+    'inputMapping.lookupRequests\\.sex\\.data\\.row\\.fihr',
+    /The table "sex" has no column "fihr"; it has "code", "fhir"\./,
+  ],
+  [
+    document({ forEach: { items: 'payload.list' } }, { inputTransforms: { a: 'lookupRequests.sex.data.row.fihr' } }),
+    'inputTransforms.a',
+    /The table "sex" has no column "fihr"/,
+  ],
+  [
+    document(
+      { forEach: { items: 'payload.list' } },
+      { inputMapping: { 'lookupRequests.sex[1].data.row.fihr': 'sex' } },
+    ),
+    'inputMapping.lookupRequests\\.sex[1]\\.data\\.row\\.fihr',
+    /The table "sex" has no column "fihr"/,
   ],
 ]
 for (const [faulty, path, message] of refused) {

@@ -1,8 +1,10 @@
 /** How long records are kept, by a service as it runs. */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { NO_ID } from '../../../../src/core/id.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import type { ListedMessage } from '../../../../src/records/message-log/message-search.ts'
+import type { Misses } from '../../../../src/store/sql/unmapped-store.ts'
 import { recordedAt, START, withBodies } from '../../../support/contracts/message-records.ts'
 import { describeDatabases, openDatabase } from '../../../support/databases.ts'
 import { call } from '../../../support/inbound/http/management/call.ts'
@@ -13,7 +15,7 @@ const HOUR_MS = 3_600_000
 
 describeDatabases('the message log of a service', ({ withDatabase }) => {
   test(
-    'loses what is older than MESSAGE_LOG_DAYS, with its bodies, and that alone',
+    'loses what is older than MESSAGE_LOG_DAYS, with its bodies and unmapped codes, and that alone',
     withDatabase(async (database) => {
       const sinceStart = Date.now() - START
       const [old, young] = [25, 23].map((hours) =>
@@ -22,6 +24,12 @@ describeDatabases('the message log of a service', ({ withDatabase }) => {
       assert.ok(old && young)
       const store = await openDatabase(database)
       await store.messages.append([old, young])
+      const missOf = (code: string, hours: number): Misses => {
+        const at = Date.now() - hours * HOUR_MS
+        const [table, column, endpointId] = code === '' ? ['sex', '', ''] : ['sex', 'fhir', NO_ID]
+        return { table, column, code, endpointId, count: 1, firstAt: at - HOUR_MS, lastAt: at, messages: [] }
+      }
+      await store.unmapped.add([missOf('old', 25), missOf('', 25), missOf('young', 23)])
       await store.close()
 
       const service = await startService({
@@ -49,6 +57,10 @@ describeDatabases('the message log of a service', ({ withDatabase }) => {
       }
       const kept = (await database.messageRows('message_bodies')).map((row) => Object(row).message_id)
       assert.ok(kept.includes(young.record.id) && !kept.includes(old.record.id))
+      const after = await openDatabase(database)
+      const { codes, uncounted } = await after.unmapped.list('sex', 10)
+      await after.close()
+      assert.deepEqual([codes.map(({ code }) => code), uncounted], [['young'], 0])
     }),
   )
 

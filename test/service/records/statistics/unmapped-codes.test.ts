@@ -90,6 +90,18 @@ describeLogged(
       assert.equal(await found('missed=sex:X&missed=unit:a:b'), 3)
       assert.equal(await found('missed=unit&outcome=done'), 0)
       assert.equal((await stage.get('/messages?missed=no%20name')).json<{ code: string }>().code, 'FILTER_INVALID')
+      for (const refused of [
+        await stage.get('/messages?missed=sex&missed=unnit:M1'),
+        await stage.get('/messages/groups?missed=unnit'),
+        await stage.post('/messages/replay', { missed: 'unnit:M1' }),
+      ]) {
+        const { code, error } = refused.json<{ code: string; error: string }>()
+        assert.deepEqual([code, error], ['FILTER_INVALID', 'There is no table "unnit"; did you mean "unit"?'])
+      }
+      // The messages of a table that was deleted are found still.
+      await put('gone', 'code,to\na,A\n')
+      await admin('DELETE', '/tables/gone', '')
+      assert.equal((await stage.get('/messages?missed=gone')).status, 200)
 
       const rows = {
         rows: [

@@ -551,6 +551,17 @@ describe('a test', () => {
     const given = { ...own.given, message: { body: { sex: 'Q', unit: 'MG' } } }
     const steps2 = [{ ...own, given }, step({ unit }, 'male', 'mg')]
     const mixed = await reportOf(reads, { tests: [{ name: 'a', steps: steps2 }] }, { coverage: true })
+    const unread = step({ unit, sax: 'code,fhir\nM,m\n' }, 'male', 'mg')
+    const { tests: judged } = await reportOf(reads, { tests: [{ name: 'a', steps: [unread] }] })
+    const sentence = 'The message reads no table "sax"; did you mean "sex"?'
+    assert.deepEqual(judged[0]?.mismatches, [{ path: '/steps/0/given/tables/sax', message: sentence }])
+    // A name that an expression computes is not known before.
+    const computes = document({
+      inputTransforms: { sex: '$table(requestBody.name, "M")' },
+      inputMapping: { 'transforms.sex': 'sex' },
+    })
+    const computed = { message: { body: { name: 'any' } }, tables: { any: 'code,fhir\nM,m\n' } }
+    assert.deepEqual(await mismatchesOf(computes, computed, { answer: { body: { sex: 'm' } } }), [])
     // Rows of a test are none of the project's table.
     assert.deepEqual(mixed.coverage?.tables, [
       { table: 'unit', rows: 1, used: 1 },
