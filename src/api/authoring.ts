@@ -18,10 +18,12 @@ import {
   object,
   record,
   text,
+  values,
   whole,
 } from '../core/schema.ts'
 import { FORMATS } from '../formats/codecs.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
+import { DOUBTS } from '../try/suggestions/by-example/choose-rule.ts'
 import {
   DraftRequest,
   lintSuggestRequest,
@@ -33,6 +35,8 @@ import { Role } from './access.ts'
 import { answer, checkedBody, route } from './route.ts'
 
 const Word = object({ name: text, means: text })
+
+const MAX_EXAMPLE_BYTES = 8 * 1_048_576
 
 export const Vocabulary = named(
   'Vocabulary',
@@ -111,6 +115,39 @@ export const Suggestions = named(
       'The scalars of the target; `[]` means every element of an array.',
     ),
     notRead: list(object({ part: text, reason: text })),
+    endpoint: described(Endpoint, 'Of examples: the document that makes their outputs of their messages.'),
+    tables: described(record(list(values)), 'The rows of the tables that it reads, to be stored first.'),
+    evidence: list(
+      object(
+        { target: text, source: text, pairs: described(whole, 'How many have the target.'), alternatives: list(text) },
+        { codes: described(whole, 'Of a code list that the pairs show.') },
+      ),
+    ),
+    questions: described(
+      list(
+        object(
+          {
+            target: text,
+            reason: enumSchema(Object.keys(DOUBTS) as (keyof typeof DOUBTS)[]),
+            message: text,
+            candidates: list(text),
+            examples: list(object({ pair: whole, value: anything })),
+          },
+          { source: described(text, 'What the document has for now.') },
+        ),
+      ),
+      'What the examples do not decide.',
+    ),
+    heldBack: described(
+      object({
+        pairs: whole,
+        leaves: whole,
+        right: whole,
+        asked: described(whole, 'Not right, and a question.'),
+        wrong: list(object({ pair: whole, target: text, expected: anything, actual: anything })),
+      }),
+      'What a document derived without these examples makes of them.',
+    ),
   },
 )
 
@@ -135,11 +172,15 @@ export const authoringRoutes = [
     method: 'POST',
     path: '/endpoints/suggest',
     role: 'viewer',
-    summary: 'Entries of inputMapping for fields of the same name, place and type.',
+    summary: 'Entries of inputMapping for fields of the same name, place and type; of examples, a whole document.',
     body: checkedBody(SuggestRequest, { ...SUGGESTION_INVALID, also: lintSuggestRequest }),
     answers: { 200: answer('The best first; without values of the samples.', Suggestions) },
     fails: ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_UNKNOWN'],
     sends: 'no-store',
+    bodyLimit: {
+      setting: 'the limit of examples',
+      bytes: ({ parserLimitBytes }) => Math.max(parserLimitBytes, MAX_EXAMPLE_BYTES),
+    },
     handle: async ({ body, caller }, { suggest }) => suggest(body, () => demandOperator(caller)),
   }),
   route({

@@ -21,6 +21,7 @@ import { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
 import type { Settings } from '../settings/settings.ts'
 import { ActiveTables } from '../tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
+import { createRunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import { createRecordedTests } from '../try/tests/recorded-tests.ts'
 import { createRequestedTests } from '../try/tests/requested-tests.ts'
 import { createTestRunner, type RunTests } from '../try/tests/run-tests.ts'
@@ -237,6 +238,7 @@ async function openParts(context: Context) {
     clock,
   })
   const watching = createWatching({
+    runPairs: createRunPairs({ services, settings, logger }),
     settings,
     registry,
     tables,

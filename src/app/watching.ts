@@ -22,6 +22,7 @@ import { driftReport } from '../records/drift/drift-report.ts'
 import type { DriftCounts } from '../records/drift/endpoint-drift.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { RunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import { createReadRecordedMessage, createSuggest } from '../try/suggestions/suggest.ts'
 import type { ServiceHealth } from './health.ts'
 import type { Observers } from './observers.ts'
@@ -36,6 +37,7 @@ type WatchingOptions = Readonly<{
   records: MessageRecords
   health: ServiceHealth
   schedules: ScheduleRunner
+  runPairs: RunPairs
   workerCluster: WorkerCluster | undefined
   clock: Clock
   newId: () => string
@@ -53,6 +55,7 @@ export function createWatching(options: WatchingOptions) {
     records,
     health,
     schedules,
+    runPairs,
     workerCluster,
     clock,
     newId,
@@ -111,6 +114,7 @@ export function createWatching(options: WatchingOptions) {
         settings,
         readDocument: endpointService.get,
         readRecorded: createReadRecordedMessage(records.search),
+        runPairs,
       }),
     },
     events: createEventHub(sources, process, logger),

@@ -365,6 +365,8 @@ export const COMMANDS = {
       ...PROJECT,
       '--sample <file>':
         'a message, in the format of its ending or as it begins: the document maps its fields, and the test sends it',
+      '--examples <folder>':
+        'messages and what they become, as NAME.in.json and NAME.out.json or with other endings: the document makes the second of the first, and each pair is a test',
     },
   },
   openapi: {

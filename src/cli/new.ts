@@ -31,17 +31,31 @@ import {
 } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { nameFiles } from './deployment/document-files.ts'
+import { deriveFromFolder } from './new-from-examples.ts'
 import { readDocuments } from './project/project-documents.ts'
 import { newDocumentFolder, openProject, type Project } from './project/project-file.ts'
 
-export async function run({ name, sample, ...given }: Given<'new'>, terminal: Terminal): Promise<Ending<'new'>> {
+export async function run(
+  { name, sample, examples, ...given }: Given<'new'>,
+  terminal: Terminal,
+): Promise<Ending<'new'>> {
+  if (sample !== undefined && examples !== undefined) throw new CommandFault('Give either --sample or --examples.')
   const settings = requireSettings(terminal)
   const project = openProject([], given)
   const [slug = ''] = nameFiles([{ name, earlier: undefined }])
-  const message = sample === undefined ? smallestMessage(settings) : readSampleFile(sample, settings)
-  const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
   const path = join(project === undefined ? process.cwd() : newDocumentFolder(project), slug)
-  const files = { [`${path}.json`]: document, [`${path}.tests.json`]: await createTests(document, message, settings) }
+  const files: Record<string, JsonObject> = {}
+  if (examples !== undefined) {
+    const derived = await deriveFromFolder({ folder: examples, name, pattern: `/${slug}` }, settings)
+    files[`${path}.json`] = await soundDocument(derived.document, project, settings)
+    files[`${path}.tests.json`] = derived.tests
+    for (const line of derived.notes) terminal.note(line)
+  } else {
+    const message = sample === undefined ? smallestMessage(settings) : readSampleFile(sample, settings)
+    const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
+    files[`${path}.json`] = document
+    files[`${path}.tests.json`] = await createTests(document, message, settings)
+  }
   refuseExisting(Object.keys(files))
   for (const [file, content] of Object.entries(files)) {
     writeText(file, jsonText(content), writeNew)

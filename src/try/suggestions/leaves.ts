@@ -144,7 +144,7 @@ export type LeafNames = Readonly<{
 }>
 
 /** `skipped`: the first steps that say nothing of the leaf, such as its root. */
-export function listNames({ steps }: Leaf, skipped: number): LeafNames {
+export function listNames({ steps }: Pick<Leaf, 'steps'>, skipped: number): LeafNames {
   const names = steps.slice(skipped).flatMap((step) => (step.kind === 'name' ? [step.name] : []))
   // A name without letters, such as that of the text of an XML element, is known by the one before it.
   const at = names.findLastIndex((name) => plain(name) !== '')

@@ -9,6 +9,7 @@ import {
   Endpoint,
   either,
   enumSchema,
+  extend,
   flag,
   idInBody,
   json,
@@ -20,6 +21,7 @@ import {
   text,
   values,
 } from '../../core/schema.ts'
+import { MESSAGE_PARTS } from '../../document/checks/dry-run-request.ts'
 import { FORMATS } from '../../formats/codecs.ts'
 
 export const SampleBodySchema = named(
@@ -27,6 +29,19 @@ export const SampleBodySchema = named(
   {},
   { body: described(json, 'A text is read by its type, any other value is JSON.'), contentType: text },
 )
+
+const { timestamps: _timestamps, ...MESSAGE } = MESSAGE_PARTS
+
+export const ExampleRequest = named(
+  'Example',
+  { message: object({}, MESSAGE), output: described(json, 'What the message becomes; a text is read by outputType.') },
+  {
+    outputType: described(text, 'The media type of an output that is a text.'),
+    lookups: record(either([SampleBodySchema, list(SampleBodySchema)])),
+  },
+)
+
+const MAX_EXAMPLES = 200
 
 export const SuggestRequest = noted(
   named(
@@ -49,6 +64,12 @@ export const SuggestRequest = noted(
           schema: described(values, 'JSON Schema of the output, instead of sample.'),
         },
       ),
+      examples: described(
+        extend(list(ExampleRequest), { minItems: 1, maxItems: MAX_EXAMPLES }),
+        'Messages and what they become: the answer has a whole document. Instead of source and target.',
+      ),
+      name: described(text, 'Of the document of examples.'),
+      pattern: described(text, 'Of its route.'),
       endpoint: Endpoint,
       endpointId: described(idInBody, 'Of a stored endpoint, instead of endpoint.'),
       fields: described(flag, 'Whether the answer lists the fields of the target, too.'),
@@ -87,8 +108,18 @@ export type DraftRequest = Static<typeof DraftRequest>
 /** Lints parts of a request for suggestions that exclude or need each other. */
 export function lintSuggestRequest(request: JsonObject, lint: LintSink): void {
   const has = (name: keyof SuggestRequest): boolean => request[name] !== undefined
+  const hasOne = has('endpoint') && has('endpointId')
+  if (has('examples')) {
+    for (const name of ['source', 'messageId', 'target', 'fields'] as const) {
+      if (has(name)) lint.at(name).error(`Leave "${name}" out beside "examples".`)
+    }
+    const { length = 0 } = Array.isArray(request.examples) ? request.examples : []
+    if (length === 0 || length > MAX_EXAMPLES) lint.at('examples').error(`Give 1 to ${MAX_EXAMPLES} examples.`)
+    if (hasOne) lint.error('Give either an "endpoint" or an "endpointId".')
+    return
+  }
   if (has('source') === has('messageId')) lint.error('Give either a "source" or a "messageId".')
-  if (has('endpoint') && has('endpointId')) lint.error('Give either an "endpoint" or an "endpointId".')
+  if (hasOne) lint.error('Give either an "endpoint" or an "endpointId".')
   const { target } = request
   if (isObject(target) && (target.sample === undefined) === (target.schema === undefined)) {
     lint.at('target').error('Give either a "sample" or a "schema".')

@@ -7,10 +7,19 @@ import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
 import type { RecordedBody } from '../../core/records/message-record.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
+import type { Canned, CannedAnswers } from '../../document/checks/dry-run-request.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
-import { detect, type FormatOptions, findAnyCodec, NO_FORMAT } from '../../formats/codecs.ts'
+import {
+  DEFAULT_FORMAT,
+  detect,
+  type Format,
+  type FormatOptions,
+  findAnyCodec,
+  guessFormat,
+  NO_FORMAT,
+} from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
 import { parseTarget } from '../../language/mapping/target.ts'
@@ -18,6 +27,8 @@ import { parsePath } from '../../language/paths/path.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
 import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
 import type { MessageSearch } from '../../records/message-log/message-search.ts'
+import { type ByExample, deriveByExample, UnreadableExample } from './by-example/by-example.ts'
+import type { RunPairs } from './by-example/run-pairs.ts'
 import { addSample, addSchema, collectLeaves, JSON_TYPES, type Leaf, type Leaves } from './leaves.ts'
 import { matchLeaves, type Suggestion } from './match-leaves.ts'
 import { invalid, type SampleBody, type SuggestRequest, type SuggestSource } from './suggest-request.ts'
@@ -30,7 +41,8 @@ export type Suggested = Readonly<{
   fields?: readonly Readonly<{ path: string; types: readonly string[] }>[]
   /** Parts of the recorded message that could not be used. */
   notRead?: readonly Readonly<{ part: string; reason: string }>[]
-}>
+}> &
+  Partial<Omit<ByExample, 'cut'>>
 
 /** Leaves of one side. */
 const MAX_LEAVES = 3_000
@@ -42,6 +54,7 @@ type SuggestOptions = Readonly<{
   /** Reads a stored document. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
   readDocument: (endpointId: string) => Promise<JsonObject>
   readRecorded: ReadRecordedMessage
+  runPairs: RunPairs
 }>
 
 /**
@@ -50,11 +63,12 @@ type SuggestOptions = Readonly<{
  */
 export type Suggest = (request: SuggestRequest, mayReadBodies: () => void) => Promise<Suggested>
 
-export function createSuggest({ settings, readDocument, readRecorded }: SuggestOptions): Suggest {
+export function createSuggest({ settings, readDocument, readRecorded, runPairs }: SuggestOptions): Suggest {
   return async (request, mayReadBodies) => {
     const { endpoint, endpointId, messageId } = request
     if (messageId !== undefined) mayReadBodies()
     const document = endpointId === undefined ? (endpoint ?? {}) : await readDocument(endpointId)
+    if (request.examples !== undefined) return suggestByExample(request, document, settings, runPairs)
     const recorded = messageId === undefined ? undefined : await readRecorded(messageId)
     const unread: Lint[] = []
     const documented = checkDocument(document).endpoint
@@ -87,6 +101,95 @@ export function createSuggest({ settings, readDocument, readRecorded }: SuggestO
       ...(request.fields ? { fields: targets.leaves.map(describeField) } : {}),
       ...(recorded === undefined ? {} : { notRead: [...recorded.notRead, ...unread.map(toFaultyPart)] }),
     }
+  }
+}
+
+/** The parts of a document that do not run when it is derived. */
+const LEFT_OUT = ['inputMapping', 'inputTransforms', 'inputValidation', 'answer', 'state', 'idempotency', 'delivery']
+
+/** The document of a request with examples, or with `document` what it lacks. Fails with SUGGESTION_INVALID. */
+export async function suggestByExample(
+  request: SuggestRequest,
+  document: JsonObject,
+  settings: ParserSettings,
+  runPairs: RunPairs,
+  options: Parameters<typeof deriveByExample>[3] = {},
+): Promise<Suggested & ByExample> {
+  const { examples = [] } = request
+  const faults: Lint[] = []
+  const outputs = examples.map(({ output, outputType }, index) =>
+    typeof output === 'string'
+      ? readOutput(output, outputType, settings, collectInto(faults, `examples.${index}.output`))
+      : { value: output, format: undefined },
+  )
+  if (faults.length > 0) throw invalid(faults)
+  const [first] = outputs
+  const starter = starterDocument(request, first?.format)
+  const whole = request.endpoint === undefined && request.endpointId === undefined ? starter : document
+  const base = Object.fromEntries(Object.entries(whole).filter(([name]) => !LEFT_OUT.includes(name)))
+  const { lookup = [] } = (isObject(base.requests) ? base.requests : {}) as Readonly<{ lookup?: Json }>
+  const pairs = examples.map(({ message, lookups }, index) => ({
+    given: {
+      message,
+      lookups: Object.fromEntries(Object.entries(lookups ?? {}).map(([id, sample]) => [id, toCanned(sample)])),
+    },
+    output: outputs[index]?.value ?? null,
+  }))
+  try {
+    const { endpoint, ...found } = await deriveByExample(pairs, { ...base, requests: { lookup } }, runPairs, options)
+    const { requests: _requests, ...derived } = endpoint
+    return { suggestions: [], endpoint: { ...whole, ...derived }, ...found }
+  } catch (thrown) {
+    if (!(thrown instanceof UnreadableExample)) throw thrown
+    throw invalid([{ path: `examples.${thrown.index}.message`, message: thrown.message, severity: 'error' }])
+  }
+}
+
+/** The value of an output that is a text: a text alone if nothing says what it is in. */
+function readOutput(text: string, type: string | undefined, settings: ParserSettings, lint: LintSink) {
+  const declared = type === undefined ? undefined : parseMediaType(type)
+  const codec = declared && findAnyCodec(declared)
+  if (codec === undefined) {
+    if (type !== undefined) lint.error(`The type "${type}" is ${NO_FORMAT}.`)
+    return { value: text, format: undefined }
+  }
+  try {
+    const value = codec.read(Buffer.from(text), 'utf-8', settings)
+    const root = codec.findRoot(text)
+    return { value: root === undefined ? value : { [root]: value }, format: codec.name as Format }
+  } catch (thrown) {
+    if (!(thrown instanceof Unreadable)) throw thrown
+    lint.error(thrown.unquoted ?? thrown.message)
+    return { value: null, format: undefined }
+  }
+}
+
+/** A lookup's answer in an example, as a dry run takes it. */
+function toCanned(sample: SampleBody | readonly SampleBody[]): CannedAnswers[string] {
+  if (Array.isArray(sample)) return (sample as readonly SampleBody[]).map((one) => toCanned(one) as Canned)
+  const { body, contentType } = sample as SampleBody
+  return {
+    ...(body === undefined ? {} : { body: body as Json }),
+    ...(contentType && { headers: { 'content-type': contentType } }),
+  }
+}
+
+/** The route takes the parameters that the examples have. */
+function starterDocument(
+  { examples = [], name, pattern }: SuggestRequest,
+  output: Format = DEFAULT_FORMAT,
+): JsonObject {
+  const bodies = examples.flatMap(({ message }) => (message.body === undefined ? [] : [message]))
+  const [first] = bodies
+  const declared = parseMediaType(first?.contentType ?? '')
+  const codec = declared && findAnyCodec(declared)
+  const input = codec?.name ?? (typeof first?.body === 'string' ? guessFormat(first.body) : DEFAULT_FORMAT)
+  const parameters = new Set(examples.flatMap(({ message }) => Object.keys(message.urlParams ?? {})))
+  const route = ['/from-examples', ...[...parameters].map((parameter) => `:${parameter}`)].join('/')
+  return {
+    name: name ?? 'From examples',
+    endpoint: { pattern: pattern ?? route, method: first === undefined ? 'GET' : 'POST' },
+    transformation: { ...(first === undefined ? {} : { input }), output },
   }
 }
 

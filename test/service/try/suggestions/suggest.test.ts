@@ -26,6 +26,7 @@ const run = createSuggest({
   settings,
   readDocument: () => Promise.reject(new Error('no document is stored')),
   readRecorded: () => Promise.reject(new Error('no message is recorded')),
+  runPairs: () => Promise.reject(new Error('no document runs')),
 })
 const check = { ...SUGGESTION_INVALID, also: lintSuggestRequest }
 const suggest = async (request: JsonObject): Promise<Suggested> => {

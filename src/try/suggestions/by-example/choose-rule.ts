@@ -1,0 +1,144 @@
+/** Chooses the rule for one place of the output, and says how sure that is. */
+import { findDates } from './date-rules.ts'
+import { findNumbers } from './number-rules.ts'
+import { type Candidate, describeRule, FAMILIES, mappingPath, rulePlaces } from './rules.ts'
+import { Search, type Target } from './search.ts'
+import { ABSENT, type Budget, type Scope, spend, type Values, weigh } from './source-values.ts'
+import { findCases, findJoins, findSlices } from './text-rules.ts'
+import {
+  findCodes,
+  findConstants,
+  findConversions,
+  findDefaults,
+  findListValues,
+  findPaths,
+  findPicks,
+} from './value-rules.ts'
+
+/** Why a place of the output is a question. */
+export const DOUBTS = {
+  unexplained: 'No rule explains what the pairs have here.',
+  accident: 'The pairs have too few different values to tell this from an accident.',
+  ambiguous: 'Several places of the message have these values in every pair.',
+  missing: 'No pair shows what is here where the values that it is made of are missing in part.',
+  once: 'One pair alone has a value here.',
+  constant: 'Every pair has the same value here, and places of the message have it too.',
+  codes: 'Codes that no pair has are left out; add them.',
+  empty: 'No pair shows what an empty list becomes.',
+  single: 'No pair has more than one element in this list.',
+  refused: 'What was derived gave another value when it ran.',
+} as const
+export type Doubt = keyof typeof DOUBTS
+
+export type Choice = Readonly<{
+  candidate: Candidate
+  /** The others that explain every pair, the best first. */
+  others: readonly Candidate[]
+  doubt?: Doubt
+}>
+
+/** Bits below which a match may be an accident, if the names do not speak for it, and if they do. */
+export const MIN_BITS = 14
+const MIN_BITS_NAMED = 5
+/** From this score on, names are alike. */
+const NAMED = 0.5
+/** A constant may come from a place with the same value if it is as long as a name or a number of an order. */
+const MIN_TELLING_BITS = 16
+
+const FINDERS: readonly ((search: Search) => void)[] = [
+  findPaths,
+  findConversions,
+  findCases,
+  findDates,
+  findListValues,
+  findPicks,
+  findSlices,
+  findJoins,
+  findNumbers,
+  findDefaults,
+  findCodes,
+  findConstants,
+]
+/** What may give the same value in every row for another reason than that it is constant. */
+const CONSTANT_FINDERS = [findCases, findDates, findPicks, findJoins]
+
+/** Out: undefined if no rule explains every row. */
+export function chooseRule(target: Target, scope: Scope, values: Values, budget: Budget): Choice | undefined {
+  const search = new Search(target, scope, values, budget)
+  if (search.sample === -1) return undefined
+  if (search.isConstant) return chooseForConstant(search)
+  for (const find of FINDERS) {
+    find(search)
+    if (search.found.length > 0) return choose(search, sorted(search))
+    if (!spend(budget, 1)) return undefined
+  }
+  return undefined
+}
+
+function chooseForConstant(search: Search): Choice | undefined {
+  const { value } = search
+  const bits = weigh(value)
+  findPaths(search)
+  if (bits >= MIN_TELLING_BITS && search.found.length === 0 && typeof value === 'string') {
+    for (const find of CONSTANT_FINDERS) {
+      find(search)
+      if (search.found.length > 0) break
+    }
+  }
+  const paths = sorted(search)
+  search.found.length = 0
+  findConstants(search)
+  const constants = sorted(search)
+  const [path] = paths
+  const [constant] = constants
+  if (path !== undefined && (constant === undefined || path.score >= NAMED || bits >= MIN_TELLING_BITS)) {
+    const doubt = path.score >= NAMED ? undefined : ('constant' as const)
+    return { candidate: path, others: [...paths.slice(1), ...constants], ...(doubt && { doubt }) }
+  }
+  if (constant === undefined) return undefined
+  const doubt = paths.length > 0 ? { doubt: 'constant' as const } : {}
+  return { candidate: constant, others: [...paths, ...constants.slice(1)], ...doubt }
+}
+
+function sorted({ found, scope }: Search): readonly Candidate[] {
+  const key = new Map(found.map((one) => [one, describeRule(one.rule, scope.level)]))
+  const levelOf = ({ rule }: Candidate) => (rule.kind === 'path' ? rule.place.level : 0)
+  return found.toSorted(
+    (one, other) =>
+      FAMILIES.indexOf(one.family) - FAMILIES.indexOf(other.family) ||
+      Math.round(other.score * 20) - Math.round(one.score * 20) ||
+      levelOf(other) - levelOf(one) ||
+      depthOf(one) - depthOf(other) ||
+      found.indexOf(one) - found.indexOf(other) ||
+      (String(key.get(one)) < String(key.get(other)) ? -1 : 1),
+  )
+}
+
+const depthOf = ({ rule }: Candidate): number =>
+  rule.kind === 'path' ? rule.place.steps.length : rule.kind === 'expression' ? 10 * rule.places.length : 0
+
+function choose(search: Search, found: readonly Candidate[]): Choice {
+  const [candidate, ...others] = found as readonly [Candidate, ...Candidate[]]
+  const { ids } = search.target
+  const distinct = [...new Set(ids)].filter((id) => id !== ABSENT)
+  const bits = distinct.reduce((sum, id) => sum + weigh(search.values.value(id)), 0)
+  const isNamed = candidate.score >= NAMED
+  const doubt = (): Doubt | undefined => {
+    if (candidate.family === 'codes') return 'codes'
+    if (bits < (isNamed ? MIN_BITS_NAMED : MIN_BITS)) return 'accident'
+    const rivals = others.filter(
+      (one) => one.family === candidate.family && one.score > candidate.score - 0.1 && isOtherPlace(one, candidate),
+    )
+    return rivals.length > 0 && candidate.score < 0.95 ? 'ambiguous' : undefined
+  }
+  const found1 = doubt()
+  return { candidate, others, ...(found1 && { doubt: found1 }) }
+}
+
+const isOtherPlace = ({ rule: one }: Candidate, { rule: other }: Candidate): boolean =>
+  placeKey(one) !== placeKey(other)
+
+export const placeKey = (rule: Candidate['rule']): string =>
+  rulePlaces(rule)
+    .map(({ level, steps }) => `${level} ${mappingPath({ level: 0, steps }, 0)}`)
+    .join('\n')
