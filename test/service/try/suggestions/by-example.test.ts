@@ -648,7 +648,10 @@ describe('POST /endpoints/suggest with examples', () => {
     const refused: readonly (readonly [JsonObject, RegExp])[] = [
       [{ examples: [] }, /examples/],
       [{ examples: [{ message: {}, output: 1 }], target: { sample: 1 } }, /Leave \\"target\\" out/],
-      [{ examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] }, /examples\.0\.message/],
+      [
+        { examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] },
+        /examples\[0\]\.message/,
+      ],
       [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\.0\.output/],
     ]
     for (const [request, pattern] of refused) {
