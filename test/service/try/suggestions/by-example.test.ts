@@ -652,7 +652,7 @@ describe('POST /endpoints/suggest with examples', () => {
         { examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] },
         /examples\[0\]\.message/,
       ],
-      [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\.0\.output/],
+      [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\[0\]\.output/],
     ]
     for (const [request, pattern] of refused) {
       const { status, body } = await ask(request)
