@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
+import { collectInto, documentPath, type Lint, type LintSink } from '../../core/lint.ts'
 import type { RecordedBody } from '../../core/records/message-record.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
 import type { Canned, CannedAnswers } from '../../document/checks/dry-run-request.ts'
@@ -27,6 +27,7 @@ import { parsePath } from '../../language/paths/path.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
 import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
 import type { MessageSearch } from '../../records/message-log/message-search.ts'
+import { UnknownAnswer } from './by-example/answers.ts'
 import { type ByExample, deriveByExample, UnreadableExample } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
 import { addSample, addSchema, collectLeaves, JSON_TYPES, type Leaf, type Leaves } from './leaves.ts'
@@ -115,7 +116,7 @@ export async function suggestByExample(
   runPairs: RunPairs,
   options: Parameters<typeof deriveByExample>[3] = {},
 ): Promise<Suggested & ByExample> {
-  const { examples = [] } = request
+  const { examples = [], answers = {} } = request
   const faults: Lint[] = []
   const outputs = examples.map(({ output, outputType }, index) =>
     typeof output === 'string'
@@ -136,12 +137,19 @@ export async function suggestByExample(
     output: outputs[index]?.value ?? null,
   }))
   try {
-    const { endpoint, ...found } = await deriveByExample(pairs, { ...base, requests: { lookup } }, runPairs, options)
+    const given = { ...base, requests: { lookup } }
+    const { endpoint, ...found } = await deriveByExample(pairs, given, runPairs, { ...options, answers })
     const { requests: _requests, ...derived } = endpoint
     return { suggestions: [], endpoint: { ...whole, ...derived }, ...found }
   } catch (thrown) {
-    if (!(thrown instanceof UnreadableExample)) throw thrown
-    throw invalid([{ path: `examples.${thrown.index}.message`, message: thrown.message, severity: 'error' }])
+    const path =
+      thrown instanceof UnreadableExample
+        ? `examples.${thrown.index}.message`
+        : thrown instanceof UnknownAnswer
+          ? documentPath('answers', thrown.target)
+          : undefined
+    if (path === undefined) throw thrown
+    throw invalid([{ path, message: (thrown as Error).message, severity: 'error' }])
   }
 }
 
