@@ -19,6 +19,7 @@ import {
   findAnyCodec,
   guessFormat,
   NO_FORMAT,
+  sniff,
 } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
@@ -153,10 +154,10 @@ export async function suggestByExample(
   }
 }
 
-/** The value of an output that is a text: a text alone if nothing says what it is in. */
+/** The value of an output that is a text, by its type or else by how it begins: the text alone if neither says what it is in. */
 function readOutput(text: string, type: string | undefined, settings: ParserSettings, lint: LintSink) {
   const declared = type === undefined ? undefined : parseMediaType(type)
-  const codec = declared && findAnyCodec(declared)
+  const codec = type === undefined ? sniff(text) : declared && findAnyCodec(declared)
   if (codec === undefined) {
     if (type !== undefined) lint.error(`The type "${type}" is ${NO_FORMAT}.`)
     return { value: text, format: undefined }
