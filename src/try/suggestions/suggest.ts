@@ -28,7 +28,7 @@ import { parsePath } from '../../language/paths/path.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
 import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
 import type { MessageSearch } from '../../records/message-log/message-search.ts'
-import { UnknownAnswer } from './by-example/answers.ts'
+import { UnknownAnswers } from './by-example/answers.ts'
 import { type ByExample, deriveByExample, UnreadableExample } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
 import { addSample, addSchema, collectLeaves, JSON_TYPES, type Leaf, type Leaves } from './leaves.ts'
@@ -143,14 +143,12 @@ export async function suggestByExample(
     const { requests: _requests, ...derived } = endpoint
     return { suggestions: [], endpoint: { ...whole, ...derived }, ...found }
   } catch (thrown) {
-    const path =
-      thrown instanceof UnreadableExample
-        ? `examples.${thrown.index}.message`
-        : thrown instanceof UnknownAnswer
-          ? documentPath('answers', thrown.target)
-          : undefined
-    if (path === undefined) throw thrown
-    throw invalid([{ path, message: (thrown as Error).message, severity: 'error' }])
+    const toFault = (path: string, message: string): Lint => ({ path, message, severity: 'error' })
+    if (thrown instanceof UnknownAnswers) {
+      throw invalid(thrown.faults.map(({ target, message }) => toFault(documentPath('answers', target), message)))
+    }
+    if (!(thrown instanceof UnreadableExample)) throw thrown
+    throw invalid([toFault(`examples.${thrown.index}.message`, thrown.message)])
   }
 }
 

@@ -7,13 +7,13 @@ import { targetOf, walkNodes } from './write-document.ts'
 /** For each target, one of the candidates of its question, or of the alternatives of its evidence. */
 export type Answers = Readonly<Record<string, string>>
 
-/** An answer names a place, or a rule of it, that was not found. */
-export class UnknownAnswer extends Error {
-  readonly target: string
+/** Answers name places, or rules of them, that were not found. */
+export class UnknownAnswers extends Error {
+  readonly faults: readonly Readonly<{ target: string; message: string }>[]
 
-  constructor(target: string, message: string) {
-    super(message)
-    this.target = target
+  constructor(faults: UnknownAnswers['faults']) {
+    super('Some answers are unknown.')
+    this.faults = faults
   }
 }
 
@@ -90,7 +90,7 @@ function takeAnswer(node: DescribedNode, answer: string, level: number): Node {
   return { ...certain, choice: { candidate, others: all.filter((one) => one !== candidate) } }
 }
 
-/** Throws UnknownAnswer if no node has the answer. */
+/** Throws UnknownAnswers if there is no node for an answer. */
 export function checkAnswers(nodes: readonly Node[], answers: Answers): void {
   if (Object.keys(answers).length === 0) return
   const known = new Map<string, string[]>()
@@ -99,12 +99,13 @@ export function checkAnswers(nodes: readonly Node[], answers: Answers): void {
     const found = node.kind === 'unknown' ? [] : describeCandidates(node, lists.at(-1)?.level ?? 0)
     known.set(target, [...(known.get(target) ?? []), ...found])
   }
-  for (const [target, answer] of Object.entries(answers)) {
+  const faults = Object.entries(answers).flatMap(([target, answer]) => {
     const candidates = known.get(target)
     if (candidates === undefined)
-      throw new UnknownAnswer(target, 'No question is about this place; leave the answer out.')
-    if (candidates.includes(answer)) continue
+      return [{ target, message: 'There is no question about this place; leave the answer out.' }]
+    if (candidates.includes(answer)) return []
     const choices = candidates.length === 0 ? 'It has none: add pairs.' : `Choose one of: ${candidates.join('; ')}.`
-    throw new UnknownAnswer(target, `The place has no such candidate. ${choices}`)
-  }
+    return [{ target, message: `The place has no such candidate. ${choices}` }]
+  })
+  if (faults.length > 0) throw new UnknownAnswers(faults)
 }

@@ -89,7 +89,7 @@ const MIN_TABLE = 20
 const MAX_ROUNDS = 4
 
 /**
- * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample, UnknownAnswer. The errors
+ * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample, UnknownAnswers. The errors
  * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables.
  */
 export async function deriveByExample(

@@ -742,7 +742,7 @@ describe('POST /endpoints/suggest with examples', () => {
       [{ examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] }, /examples\.0\.message/],
       [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\.0\.output/],
       [{ examples: [{ message: { body: {} }, output: '<a' }] }, /examples\.0\.output/],
-      [{ examples: [{ message: { body: {} }, output: {} }], answers: { x: 'y' } }, /"answers\.x".*No question/],
+      [{ examples: [{ message: { body: {} }, output: {} }], answers: { x: 'y' } }, /"answers\.x".*no question/],
       [
         { examples: [{ message: { body: { a: 1 } }, output: { b: 1 } }], answers: { b: 'c' } },
         /Choose one of: the constant 1; requestBody\.a/,
