@@ -196,7 +196,7 @@ async function readOutput(
 /** The value that a mapping made is JSON; an answer is in the format of its type. */
 function toOutput({ summary: { which, contentType }, content }: RecordedBody) {
   const text = Buffer.from(content).toString()
-  return which === 'mapped' ? { output: JSON.parse(text) as Json } : { output: text, outputType: contentType }
+  return which === 'mapped' ? { output: JSON.parse(text) as Json } : { output: text, outputType: contentType || undefined }
 }
 
 // A test of each example.
@@ -218,7 +218,8 @@ export function testExamples(
   const isJson = isObject(transformation) && /JSON$/.test(String(transformation.output))
   let bytes = HEAD_BYTES
   return examples.flatMap(({ index, given: { message, lookups = {} }, output, outputType, source }, at) => {
-    const text = typeof output === 'string' && outputType !== undefined ? output : undefined
+    // A text that has no format is the output itself.
+    const text = typeof output === 'string' && output !== outputs[at] ? output : undefined
     const body = text === undefined ? output : readBody(text, outputType).value
     const answers = isAnswer && body !== undefined && (text !== undefined || isJson)
     const test = {

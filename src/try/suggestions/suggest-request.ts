@@ -76,6 +76,10 @@ export const SuggestRequest = noted(
         extend(list(ExampleRequest), { minItems: 1, maxItems: MAX_EXAMPLES }),
         'Messages and what they become: the answer has a whole document. Instead of source and target.',
       ),
+      answers: described(
+        record(text),
+        'To questions of an earlier answer about the examples: of a target, the candidate that its place is made by.',
+      ),
       name: described(text, 'Of the document of examples.'),
       pattern: described(text, 'Of its route.'),
       endpoint: Endpoint,
@@ -128,6 +132,7 @@ export function lintSuggestRequest(request: JsonObject, lint: LintSink): void {
     if (hasOne) lint.error('Give either an "endpoint" or an "endpointId".')
     return
   }
+  if (has('answers')) lint.at('answers').error('Give answers beside "examples" only.')
   if (has('source') === has('messageId')) lint.error('Give either a "source" or a "messageId".')
   if (hasOne) lint.error('Give either an "endpoint" or an "endpointId".')
   const { target } = request

@@ -18,6 +18,7 @@ import {
   findAnyCodec,
   guessFormat,
   NO_FORMAT,
+  sniff,
 } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
@@ -26,6 +27,7 @@ import { parsePath } from '../../language/paths/path.ts'
 import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
 import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
 import type { MessageSearch } from '../../records/message-log/message-search.ts'
+import { UnknownAnswers } from './by-example/answers.ts'
 import { type ByExample, deriveByExample, UnreadableExample } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
 import { type Examples, type GivenExample, type ReadExamples, testExamples } from './examples.ts'
@@ -122,6 +124,7 @@ export async function suggestByExample(
   runPairs: RunPairs,
   options: Parameters<typeof deriveByExample>[3] = {},
 ): Promise<Suggested & ByExample> {
+  const { answers = {} } = request
   const faults: Lint[] = []
   const outputs = examples.map(({ output, outputType, index }) =>
     typeof output === 'string'
@@ -140,7 +143,8 @@ export async function suggestByExample(
     pair: examples[one.pair]?.index ?? one.pair,
   })
   try {
-    const { endpoint, ...found } = await deriveByExample(pairs, { ...base, requests: { lookup } }, runPairs, options)
+    const given = { ...base, requests: { lookup } }
+    const { endpoint, ...found } = await deriveByExample(pairs, given, runPairs, { ...options, answers })
     const { requests: _requests, ...derived } = endpoint
     const made = { ...whole, ...derived }
     return {
@@ -157,16 +161,20 @@ export async function suggestByExample(
       ...(notRead.length === 0 ? {} : { notRead: notRead.map(toFaultyPart) }),
     }
   } catch (thrown) {
+    const toFault = (path: string, message: string): Lint => ({ path, message, severity: 'error' })
+    if (thrown instanceof UnknownAnswers) {
+      throw invalid(thrown.faults.map(({ target, message }) => toFault(documentPath('answers', target), message)))
+    }
     if (!(thrown instanceof UnreadableExample)) throw thrown
     const index = examples[thrown.index]?.index ?? thrown.index
-    throw invalid([{ path: documentPath('examples', index, 'message'), message: thrown.message, severity: 'error' }])
+    throw invalid([toFault(documentPath('examples', index, 'message'), thrown.message)])
   }
 }
 
-/** The value of an output that is a text: a text alone if nothing says what it is in. */
+/** The value of an output that is a text, by its type or else by how it begins: the text alone if neither says what it is in. */
 function readOutput(text: string, type: string | undefined, settings: ParserSettings, lint: LintSink) {
   const declared = type === undefined ? undefined : parseMediaType(type)
-  const codec = declared && findAnyCodec(declared)
+  const codec = type === undefined ? sniff(text) : declared && findAnyCodec(declared)
   if (codec === undefined) {
     if (type !== undefined) lint.error(`The type "${type}" is ${NO_FORMAT}.`)
     return { value: text, format: undefined }
