@@ -196,7 +196,9 @@ async function readOutput(
 /** The value that a mapping made is JSON; an answer is in the format of its type. */
 function toOutput({ summary: { which, contentType }, content }: RecordedBody) {
   const text = Buffer.from(content).toString()
-  return which === 'mapped' ? { output: JSON.parse(text) as Json } : { output: text, outputType: contentType || undefined }
+  return which === 'mapped'
+    ? { output: JSON.parse(text) as Json }
+    : { output: text, outputType: contentType || undefined }
 }
 
 // A test of each example.
