@@ -739,9 +739,12 @@ describe('POST /endpoints/suggest with examples', () => {
     const refused: readonly (readonly [JsonObject, RegExp])[] = [
       [{ examples: [] }, /examples/],
       [{ examples: [{ message: {}, output: 1 }], target: { sample: 1 } }, /Leave \\"target\\" out/],
-      [{ examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] }, /examples\.0\.message/],
-      [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\.0\.output/],
-      [{ examples: [{ message: { body: {} }, output: '<a' }] }, /examples\.0\.output/],
+      [
+        { examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] },
+        /examples\[0\]\.message/,
+      ],
+      [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\[0\]\.output/],
+      [{ examples: [{ message: { body: {} }, output: '<a' }] }, /examples\[0\]\.output/],
       [{ examples: [{ message: { body: {} }, output: {} }], answers: { x: 'y' } }, /"answers\.x".*no question/],
       [
         { examples: [{ message: { body: { a: 1 } }, output: { b: 1 } }], answers: { b: 'c' } },
