@@ -27,6 +27,7 @@ import { DOUBTS } from '../try/suggestions/by-example/choose-rule.ts'
 import {
   DraftRequest,
   lintSuggestRequest,
+  MAX_EXAMPLE_BYTES,
   SUGGESTION_INVALID,
   SuggestRequest,
 } from '../try/suggestions/suggest-request.ts'
@@ -35,8 +36,6 @@ import { Role } from './access.ts'
 import { answer, checkedBody, route } from './route.ts'
 
 const Word = object({ name: text, means: text })
-
-const MAX_EXAMPLE_BYTES = 8 * 1_048_576
 
 export const Vocabulary = named(
   'Vocabulary',
@@ -114,8 +113,12 @@ export const Suggestions = named(
       list(object({ path: text, types: list(enumSchema(['string', 'number', 'boolean'])) })),
       'The scalars of the target; `[]` means every element of an array.',
     ),
-    notRead: list(object({ part: text, reason: text })),
+    notRead: described(
+      list(object({ part: text, reason: text })),
+      'Of recorded messages: parts that were not kept or are redacted, and examples that were left out.',
+    ),
     endpoint: described(Endpoint, 'Of examples: the document that makes their outputs of their messages.'),
+    tests: described(list(Test), 'Of examples: a test of each, as many as a file of tests holds.'),
     tables: described(record(list(values)), 'The rows of the tables that it reads, to be stored first.'),
     evidence: list(
       object(

@@ -22,6 +22,7 @@ import type { Settings } from '../settings/settings.ts'
 import { ActiveTables } from '../tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
 import { createRunPairs } from '../try/suggestions/by-example/run-pairs.ts'
+import { createReadExamples } from '../try/suggestions/examples.ts'
 import { createRecordedTests } from '../try/tests/recorded-tests.ts'
 import { createRequestedTests } from '../try/tests/requested-tests.ts'
 import { createTestRunner, type RunTests } from '../try/tests/run-tests.ts'
@@ -238,6 +239,7 @@ async function openParts(context: Context) {
     clock,
   })
   const watching = createWatching({
+    readExamples: createReadExamples({ search: records.search, store: store.messages }, endpointService),
     runPairs: createRunPairs({ services, settings, logger }),
     settings,
     registry,

@@ -23,6 +23,7 @@ import type { DriftCounts } from '../records/drift/endpoint-drift.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { RunPairs } from '../try/suggestions/by-example/run-pairs.ts'
+import type { ReadExamples } from '../try/suggestions/examples.ts'
 import { createReadRecordedMessage, createSuggest } from '../try/suggestions/suggest.ts'
 import type { ServiceHealth } from './health.ts'
 import type { Observers } from './observers.ts'
@@ -37,6 +38,7 @@ type WatchingOptions = Readonly<{
   records: MessageRecords
   health: ServiceHealth
   schedules: ScheduleRunner
+  readExamples: ReadExamples
   runPairs: RunPairs
   workerCluster: WorkerCluster | undefined
   clock: Clock
@@ -55,6 +57,7 @@ export function createWatching(options: WatchingOptions) {
     records,
     health,
     schedules,
+    readExamples,
     runPairs,
     workerCluster,
     clock,
@@ -114,6 +117,7 @@ export function createWatching(options: WatchingOptions) {
         settings,
         readDocument: endpointService.get,
         readRecorded: createReadRecordedMessage(records.search),
+        readExamples,
         runPairs,
       }),
     },

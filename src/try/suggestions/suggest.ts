@@ -3,11 +3,10 @@
  * of a message or sample is part of a suggestion.
  */
 import { isObject, type Json, type JsonObject, omitUndefined } from '../../core/json.ts'
-import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
+import { collectInto, documentPath, type Lint, type LintSink } from '../../core/lint.ts'
 import type { RecordedBody } from '../../core/records/message-record.ts'
 import { letOthersRun } from '../../core/slice.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
-import type { Canned, CannedAnswers } from '../../document/checks/dry-run-request.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
@@ -19,6 +18,7 @@ import {
   findAnyCodec,
   guessFormat,
   NO_FORMAT,
+  sniff,
 } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
@@ -26,14 +26,18 @@ import { parsePath } from '../../language/paths/path.ts'
 import { parseSteps } from '../../language/paths/path-steps.ts'
 import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
 import type { MessageSearch } from '../../records/message-log/message-search.ts'
+import { UnknownAnswers } from './by-example/answers.ts'
 import { type ByExample, deriveByExample, UnreadableExample } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
+import { type Examples, type GivenExample, type ReadExamples, testExamples } from './examples.ts'
 import { type Leaf, Places, toJsonType } from './places.ts'
 import { type Suggestion, suggestEntries } from './suggest-entries.ts'
 import { invalid, type SampleBody, type SuggestRequest, type SuggestSource } from './suggest-request.ts'
 
 /** `cut`: the samples have more fields than are compared, or some with longer paths, or the time was over. */
 export type Suggested = Readonly<{
+  /** Of examples: a test of each. */
+  tests?: readonly JsonObject[]
   suggestions: readonly Suggestion[]
   cut: boolean
   /** The places of the target with the types of their values, if asked for. */
@@ -48,6 +52,7 @@ type SuggestOptions = Readonly<{
   /** Reads a stored document. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
   readDocument: (endpointId: string) => Promise<JsonObject>
   readRecorded: ReadRecordedMessage
+  readExamples: ReadExamples
   runPairs: RunPairs
 }>
 
@@ -57,12 +62,15 @@ type SuggestOptions = Readonly<{
  */
 export type Suggest = (request: SuggestRequest, mayReadBodies: () => void) => Promise<Suggested>
 
-export function createSuggest({ settings, readDocument, readRecorded, runPairs }: SuggestOptions): Suggest {
+export function createSuggest(options: SuggestOptions): Suggest {
+  const { settings, readDocument, readRecorded, readExamples, runPairs } = options
   return async (request, mayReadBodies) => {
     const { endpoint, endpointId, messageId, target } = request
-    if (messageId !== undefined) mayReadBodies()
+    if (messageId !== undefined || request.examples?.some((one) => one.messageId !== undefined)) mayReadBodies()
     const document = endpointId === undefined ? (endpoint ?? {}) : await readDocument(endpointId)
-    if (request.examples !== undefined) return suggestByExample(request, document, settings, runPairs)
+    if (request.examples !== undefined) {
+      return suggestByExample(request, await readExamples(request), document, settings, runPairs)
+    }
     const recorded = messageId === undefined ? undefined : await readRecorded(messageId)
     const unread: Lint[] = []
     const documented = checkDocument(document).endpoint
@@ -105,45 +113,63 @@ const LEFT_OUT = ['inputMapping', 'inputTransforms', 'inputValidation', 'answer'
 /** The document of a request with examples, or with `document` what it lacks. Fails with SUGGESTION_INVALID. */
 export async function suggestByExample(
   request: SuggestRequest,
+  { examples, kept, notRead }: Examples,
   document: JsonObject,
   settings: ParserSettings,
   runPairs: RunPairs,
   options: Parameters<typeof deriveByExample>[3] = {},
 ): Promise<Suggested & ByExample> {
-  const { examples = [] } = request
+  const { answers = {} } = request
   const faults: Lint[] = []
-  const outputs = examples.map(({ output, outputType }, index) =>
+  const outputs = examples.map(({ output, outputType, index }) =>
     typeof output === 'string'
-      ? readOutput(output, outputType, settings, collectInto(faults, `examples.${index}.output`))
+      ? readOutput(output, outputType, settings, collectInto(faults, documentPath('examples', index, 'output')))
       : { value: output, format: undefined },
   )
   if (faults.length > 0) throw invalid(faults)
   const [first] = outputs
-  const starter = starterDocument(request, first?.format)
+  const starter = starterDocument(request, examples, kept, first?.format)
   const whole = request.endpoint === undefined && request.endpointId === undefined ? starter : document
   const base = Object.fromEntries(Object.entries(whole).filter(([name]) => !LEFT_OUT.includes(name)))
   const { lookup = [] } = (isObject(base.requests) ? base.requests : {}) as Readonly<{ lookup?: Json }>
-  const pairs = examples.map(({ message, lookups }, index) => ({
-    given: {
-      message,
-      lookups: Object.fromEntries(Object.entries(lookups ?? {}).map(([id, sample]) => [id, toCanned(sample)])),
-    },
-    output: outputs[index]?.value ?? null,
-  }))
+  const pairs = examples.map(({ given }, at) => ({ given, output: outputs[at]?.value ?? null }))
+  const inRequest = <One extends Readonly<{ pair: number }>>(one: One): One => ({
+    ...one,
+    pair: examples[one.pair]?.index ?? one.pair,
+  })
   try {
-    const { endpoint, ...found } = await deriveByExample(pairs, { ...base, requests: { lookup } }, runPairs, options)
+    const given = { ...base, requests: { lookup } }
+    const { endpoint, ...found } = await deriveByExample(pairs, given, runPairs, { ...options, answers })
     const { requests: _requests, ...derived } = endpoint
-    return { suggestions: [], endpoint: { ...whole, ...derived }, ...found }
+    const made = { ...whole, ...derived }
+    return {
+      suggestions: [],
+      endpoint: made,
+      ...found,
+      questions: found.questions.map((one) => ({ ...one, examples: one.examples.map(inRequest) })),
+      heldBack: { ...found.heldBack, wrong: found.heldBack.wrong.map(inRequest) },
+      tests: testExamples(
+        examples,
+        pairs.map(({ output }) => output),
+        made,
+      ),
+      ...(notRead.length === 0 ? {} : { notRead: notRead.map(toFaultyPart) }),
+    }
   } catch (thrown) {
+    const toFault = (path: string, message: string): Lint => ({ path, message, severity: 'error' })
+    if (thrown instanceof UnknownAnswers) {
+      throw invalid(thrown.faults.map(({ target, message }) => toFault(documentPath('answers', target), message)))
+    }
     if (!(thrown instanceof UnreadableExample)) throw thrown
-    throw invalid([{ path: `examples.${thrown.index}.message`, message: thrown.message, severity: 'error' }])
+    const index = examples[thrown.index]?.index ?? thrown.index
+    throw invalid([toFault(documentPath('examples', index, 'message'), thrown.message)])
   }
 }
 
-/** The value of an output that is a text: a text alone if nothing says what it is in. */
+/** The value of an output that is a text, by its type or else by how it begins: the text alone if neither says what it is in. */
 function readOutput(text: string, type: string | undefined, settings: ParserSettings, lint: LintSink) {
-  const codec = codecForType(type)
-  if (type === undefined || codec === undefined) {
+  const codec = type === undefined ? sniff(text) : codecForType(type)
+  if (codec === undefined) {
     if (type !== undefined) lint.error(`The type "${type}" is ${NO_FORMAT}.`)
     return { value: text, format: undefined }
   }
@@ -152,31 +178,34 @@ function readOutput(text: string, type: string | undefined, settings: ParserSett
   return { value: root === undefined ? value : { [root]: value }, format: codec.name as Format }
 }
 
-/** A lookup's answer in an example, as a dry run takes it. */
-function toCanned(sample: SampleBody | readonly SampleBody[]): CannedAnswers[string] {
-  if (Array.isArray(sample)) return (sample as readonly SampleBody[]).map((one) => toCanned(one) as Canned)
-  const { body, contentType } = sample as SampleBody
-  return {
-    ...(body === undefined ? {} : { body: body as Json }),
-    ...(contentType && { headers: { 'content-type': contentType } }),
-  }
-}
-
-/** The route takes the parameters that the examples have. */
+/** The route takes the parameters that the examples have. `kept`: what another endpoint has already. */
 function starterDocument(
-  { examples = [], name, pattern }: SuggestRequest,
-  output: Format = DEFAULT_FORMAT,
+  { name, pattern = '/from-examples' }: SuggestRequest,
+  examples: readonly GivenExample[],
+  { endpoint, transformation, ...kept }: JsonObject,
+  output: Format | undefined,
 ): JsonObject {
-  const bodies = examples.flatMap(({ message }) => (message.body === undefined ? [] : [message]))
+  const bodies = examples.flatMap(({ given: { message } }) => (message.body === undefined ? [] : [message]))
   const [first] = bodies
   const codec = codecForType(first?.contentType)
   const input = codec?.name ?? (typeof first?.body === 'string' ? guessFormat(first.body) : DEFAULT_FORMAT)
-  const parameters = new Set(examples.flatMap(({ message }) => Object.keys(message.urlParams ?? {})))
-  const route = ['/from-examples', ...[...parameters].map((parameter) => `:${parameter}`)].join('/')
+  const parameters = new Set(examples.flatMap(({ given }) => Object.keys(given.message.urlParams ?? {})))
+  const taken = new Set(pattern.split('/').map((segment) => segment.slice(1)))
+  const missing = [...parameters].filter((parameter) => /^[\w-]+$/.test(parameter) && !taken.has(parameter))
+  const { method } = isObject(endpoint) && endpoint.pattern !== undefined ? endpoint : {}
   return {
     name: name ?? 'From examples',
-    endpoint: { pattern: pattern ?? route, method: first === undefined ? 'GET' : 'POST' },
-    transformation: { ...(first === undefined ? {} : { input }), output },
+    endpoint: {
+      pattern: [pattern, ...missing.map((parameter) => `:${parameter}`)].join('/'),
+      method: method ?? (first === undefined ? 'GET' : 'POST'),
+    },
+    transformation: {
+      ...(first === undefined ? {} : { input }),
+      output: output ?? DEFAULT_FORMAT,
+      ...(isObject(transformation) ? transformation : {}),
+      ...(output && { output }),
+    },
+    ...kept,
   }
 }
 

@@ -7,10 +7,18 @@ import { isError } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
+import {
+  type Answers,
+  checkAnswers,
+  describeCandidates,
+  describeSource,
+  questionTarget,
+  takeAnswers,
+} from './answers.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
 import { derive } from './derive.ts'
 import type { Node } from './nodes.ts'
-import { describeRule, mappingPath } from './rules.ts'
+import { describeRule } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
 import { addColumns, type Budget, type Column, type ListColumn, type Scope, Values } from './source-values.ts'
 import { targetOf, type Written, walkNodes, withoutNodes, writeDocument } from './write-document.ts'
@@ -81,22 +89,22 @@ const MIN_TABLE = 20
 const MAX_ROUNDS = 4
 
 /**
- * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample. The errors of `base` are
- * those of the document that comes out. `keepsCodes`: long code lists are no tables.
+ * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample, UnknownAnswers. The errors
+ * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables.
  */
 export async function deriveByExample(
   examples: readonly Example[],
   base: JsonObject,
   run: RunPairs,
-  options: Readonly<{ keepsCodes?: boolean }> = {},
+  { keepsCodes = false, answers = {} }: Readonly<{ keepsCodes?: boolean; answers?: Answers }> = {},
 ): Promise<ByExample> {
   const pairs = await readPairs(examples, base, run)
   const held = pairs.filter((_pair, index) => isHeldBack(index, pairs.length))
   const kept = pairs.filter((_pair, index) => !isHeldBack(index, pairs.length))
-  const heldBack = held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run), pairs, held, run)
-  const derived = await deriveFrom(pairs, base, run)
-  const { endpoint, tables } =
-    options.keepsCodes === true ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
+  const heldBack =
+    held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run, answers), pairs, held, run)
+  const derived = await deriveFrom(pairs, base, run, answers, checkAnswers)
+  const { endpoint, tables } = keepsCodes ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
   return { endpoint, tables, ...report(derived, pairs), heldBack, cut: derived.budget.cut }
 }
 
@@ -120,7 +128,13 @@ const isHeldBack = (index: number, count: number): boolean => (count === 2 ? ind
 
 type Derived = Readonly<{ nodes: readonly Node[]; document: JsonObject; budget: Budget }>
 
-async function deriveFrom(pairs: readonly Pair[], base: JsonObject, run: RunPairs): Promise<Derived> {
+async function deriveFrom(
+  pairs: readonly Pair[],
+  base: JsonObject,
+  run: RunPairs,
+  answers: Answers,
+  checkAll?: typeof checkAnswers,
+): Promise<Derived> {
   const pause = createPause()
   const values = new Values()
   const budget: Budget = { left: UNITS, cut: false }
@@ -137,7 +151,11 @@ async function deriveFrom(pairs: readonly Pair[], base: JsonObject, run: RunPair
   }
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
   const outputs = pairs.map(({ output }) => output)
-  let nodes = await derive({ values, budget, pause }, scope, outputs, [])
+  const found = await derive({ values, budget, pause }, scope, outputs, [])
+  checkAll?.(found, answers)
+  const hasEmpty = (steps: readonly PathStep[]) =>
+    outputs.some((output) => JSON.stringify(firstAt(output, steps)) === '[]')
+  let nodes = takeAnswers(found, answers, hasEmpty)
   for (let round = 0; ; round++) {
     const written = writeDocument(nodes)
     const document = toDocument(base, written)
@@ -346,9 +364,8 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
         const value = firstAt(pairs[pair]?.output, steps)
         return value === undefined ? [] : [{ pair, value: shorten(value) }]
       })
-      const about = reason === 'missing' ? targetOf([], { steps: steps.slice(0, -1) }) : target
       questions.push({
-        target: about,
+        target: questionTarget(around, node),
         reason,
         message: DOUBTS[reason],
         ...(source && { source }),
@@ -361,17 +378,15 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       ask(node.doubt, [])
       continue
     }
+    const source = describeSource(node, level)
     if (node.kind === 'append') {
-      const source = node.parts.map(({ place }) => mappingPath(place, level)).join(', ')
       evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
       if (node.doubt !== undefined) ask(node.doubt, [source], source)
     } else if (node.kind === 'list') {
-      const source = `${mappingPath(node.list, level)}${node.when === undefined ? '' : `, when ${node.when}`}`
       evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
-      if (node.doubt !== undefined) ask(node.doubt, [], source)
+      if (node.doubt !== undefined) ask(node.doubt, describeCandidates(node, level), source)
     } else {
       const { candidate, others } = node.choice
-      const source = describeRule(candidate.rule, level)
       const alternatives = others.slice(0, MAX_ALTERNATIVES).map(({ rule }) => describeRule(rule, level))
       const codes =
         candidate.family === 'codes' && candidate.rule.kind === 'path'

@@ -411,35 +411,45 @@ function toListEntry(
 ): Node | undefined {
   const [node] = inner
   if (node?.kind !== 'entry') return undefined
-  const { candidate } = node.choice
-  const { rule } = candidate
+  const condition = when?.replaceAll('item.', '') ?? ''
+  const variable = `$item${level}`
+  const toListRule = (rule: Rule): Rule | undefined => {
+    if (rule.kind === 'path' && rule.place.level === level && when === undefined && rule.default !== null) {
+      return { ...rule, place: { level: list.level, steps: [...list.steps, ...rule.place.steps] } }
+    }
+    if (rule.kind === 'path' && rule.transform !== undefined) return undefined
+    return {
+      kind: 'expression',
+      places: [list],
+      write: (read) => {
+        const own = (place: Place) => (place.level === level ? expressionPath(variable, place.steps) : read(place))
+        const value =
+          rule.kind === 'constant'
+            ? JSON.stringify(rule.value)
+            : rule.kind === 'path'
+              ? own(rule.place)
+              : rule.write(own)
+        const filtered = `${read(list)}${condition === '' ? '' : `[${condition}]`}`
+        return `$exists(${read(list)}) ? [${filtered}.(${variable} := $; ${value})]`
+      },
+    }
+  }
+  const toCandidate = (one: Candidate): readonly Candidate[] => {
+    const rule = toListRule(one.rule)
+    return rule === undefined ? [] : [{ ...one, rule }]
+  }
+  const [candidate] = toCandidate(node.choice.candidate)
+  if (candidate === undefined) return undefined
   const doubt = node.doubt === undefined ? {} : { doubt: node.doubt }
-  const entry = (made: Rule): EntryNode => ({
+  return {
     kind: 'entry',
     steps,
     pairs: pairsOf(scope, rows),
     isNullable: false,
     isOfList: true,
-    choice: { candidate: { ...candidate, rule: made }, others: [], ...doubt },
+    choice: { candidate, others: node.choice.others.flatMap(toCandidate), ...doubt },
     ...doubt,
-  })
-  if (rule.kind === 'path' && rule.place.level === level && when === undefined && rule.default !== null) {
-    return entry({ ...rule, place: { level: list.level, steps: [...list.steps, ...rule.place.steps] } })
   }
-  if (rule.kind === 'path' && rule.transform !== undefined) return undefined
-  const condition = when?.replaceAll('item.', '') ?? ''
-  const variable = `$item${level}`
-  return entry({
-    kind: 'expression',
-    places: [list],
-    write: (read) => {
-      const own = (place: Place) => (place.level === level ? expressionPath(variable, place.steps) : read(place))
-      const value =
-        rule.kind === 'constant' ? JSON.stringify(rule.value) : rule.kind === 'path' ? own(rule.place) : rule.write(own)
-      const filtered = `${read(list)}${condition === '' ? '' : `[${condition}]`}`
-      return `$exists(${read(list)}) ? [${filtered}.(${variable} := $; ${value})]`
-    },
-  })
 }
 
 /** The first form that gives what the rows have where a list is empty or an element has nothing. */

@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
+import { readGiven } from '../../../../src/try/suggestions/examples.ts'
 import { createSuggest, type Suggested } from '../../../../src/try/suggestions/suggest.ts'
 import {
   lintSuggestRequest,
@@ -26,6 +27,7 @@ const run = createSuggest({
   settings,
   readDocument: () => Promise.reject(new Error('no document is stored')),
   readRecorded: () => Promise.reject(new Error('no message is recorded')),
+  readExamples: async (request) => readGiven(request),
   runPairs: () => Promise.reject(new Error('no document runs')),
 })
 const check = { ...SUGGESTION_INVALID, also: lintSuggestRequest }
