@@ -366,9 +366,11 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
       if (node.doubt !== undefined) ask(node.doubt, [source], source)
     } else if (node.kind === 'list') {
-      const source = `${mappingPath(node.list, level)}${node.when === undefined ? '' : `, when ${node.when}`}`
-      evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
-      if (node.doubt !== undefined) ask(node.doubt, [], source)
+      const path = mappingPath(node.list, level)
+      const source = `${path}${node.when === undefined ? '' : `, when ${node.when}`}`
+      const alternatives = node.rivals.slice(0, MAX_ALTERNATIVES).map((rival) => `${path}, when ${rival}`)
+      evidence.push({ target: `${target}[]`, source, pairs: count, alternatives })
+      if (node.doubt !== undefined) ask(node.doubt, alternatives.length > 0 ? [source, ...alternatives] : [], source)
     } else {
       const { candidate, others } = node.choice
       const source = describeRule(candidate.rule, level)

@@ -222,7 +222,7 @@ async function deriveList(
     tried.push([node])
     if (cost([node]) === 0) break
   }
-  if (tried.some((nodes) => cost(nodes) === 0)) return best(tried)
+  if (tried.some((nodes) => cost(nodes) === 0 || isMostly(nodes))) return best(tried)
   const appended = findAppended(derivation, scope, rows, steps)
   if (appended !== undefined) return [appended]
   const length = Math.max(...rows.map((list) => list?.length ?? 0))
@@ -249,6 +249,15 @@ async function deriveList(
 /** The first of those with the fewest unknown places. */
 const best = (tried: readonly (readonly Node[])[]): readonly Node[] =>
   tried.reduce((one, other) => (cost(other) < cost(one) ? other : one))
+
+/** More of what the elements have comes from those of the source than is unknown. */
+const isMostly = ([node]: readonly Node[]): boolean => {
+  if (node?.kind !== 'list') return false
+  const told = node.inner.filter(
+    (one) => usesElement(one, node.level) && !(one.kind === 'entry' && one.choice.candidate.family === 'constant'),
+  )
+  return told.length > cost(node.inner)
+}
 
 const cost = (nodes: readonly Node[]): number =>
   nodes.reduce((sum, node) => {
@@ -345,7 +354,7 @@ async function deriveElements(
   scope: Scope,
   rows: Lists,
   steps: readonly PathStep[],
-  { list, elements, when }: Source,
+  { list, elements, when, rivals }: Source,
 ): Promise<Node | undefined> {
   const { values, budget } = derivation
   const perRow = Math.max(3, Math.floor(MAX_ELEMENTS / rows.length))
@@ -377,13 +386,14 @@ async function deriveElements(
     return toListEntry(scope, rows, steps, list.place, when, inner, level)
   }
   const form = chooseForm(rows, elements, inner, level, when)
-  const doubt = doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
+  const doubt = rivals.length > 0 ? 'ambiguous' : doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
   return {
     kind: 'list',
     steps,
     pairs: pairsOf(scope, rows),
     list: list.place,
     ...(when && { when }),
+    rivals,
     ...form,
     level,
     isOfScalars,

@@ -21,6 +21,8 @@ export type ListNode = At &
     list: Place
     /** Of the elements that are mapped, about `item`. */
     when?: string
+    /** Other conditions with which the pairs are the same. */
+    rivals: readonly string[]
     /** By paths with `[]`, or by an `each`. */
     form: 'spread' | 'each'
     /** The list is there even if it has no element. */

@@ -267,7 +267,11 @@ export function findCodes(search: Search): void {
     if (codes === undefined) continue
     const { size } = codes
     const rows = ids.reduce((sum, id) => sum + (id === ABSENT ? 0 : 1), 0)
-    if (size < 2 || rows < 2 * size || new Set(codes.values()).size < 2) continue
+    // Of codes that are hardly seen twice, only those that look like codes.
+    const isSeldom = rows < 2 * size
+    if (size < 2 || new Set(codes.values()).size < 2) continue
+    if (isSeldom && (ids.includes(ABSENT) || ![...codes].every(([code, value]) => isCode(code) && isCode(value))))
+      continue
     const sorted = Object.fromEntries([...codes].sort(([one], [other]) => (one < other ? -1 : 1)))
     const parameters: JsonObject = sorted
     const rule: Rule = { kind: 'path', place: column.place, transform: 'mapCodes', parameters, default: null }
@@ -277,6 +281,9 @@ export function findCodes(search: Search): void {
     })
   }
 }
+
+const isCode = (value: Json): boolean =>
+  typeof value === 'boolean' || /^(?:[A-Za-z][A-Za-z_-]{0,19}|\d)$/.test(String(value))
 
 /** Undefined if one code has two values, or a value has no code. A code without a value is left out, as an unknown one is. */
 function relate(search: Search, column: Column): Codes | undefined {
