@@ -17,6 +17,7 @@ import {
   compareOutputs,
   deriveByExample,
   type Example,
+  isAskedAbout,
 } from '../../../src/try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../../../src/try/suggestions/by-example/run-pairs.ts'
 import { DOCUMENTS, type Measurable } from './documents.ts'
@@ -42,6 +43,8 @@ export type Measured = Readonly<{
   /** Wrong, missing or too much, where a question is. */
   asked: number
   questions: number
+  /** Further questions, which only concern missing values. */
+  always: number
   /** The places that were wrong, with how often and what once. */
   lines: ReadonlyMap<string, readonly [times: number, example: string]>
   found: ByExample
@@ -82,6 +85,7 @@ export async function measure(name: string, count: number, seed: number): Promis
     further.map((pair) => pair.given),
   )
   let [leaves, wrong, asked, unseen] = [0, 0, 0, 0]
+  const certain = found.questions.filter(({ reason }) => reason !== 'always')
   const seen = new Set(given.flatMap(({ output }) => placesOf(output)))
   const lines = new Map<string, readonly [times: number, example: string]>()
   const note = (what: string, example: string) => {
@@ -89,12 +93,17 @@ export async function measure(name: string, count: number, seed: number): Promis
     lines.set(what, [times + 1, first])
   }
   for (const [index, pair] of further.entries()) {
-    const compared = compareOutputs(found.questions, pair.output, runs[index]?.output)
+    const compared = compareOutputs(certain, pair.output, runs[index]?.output)
     leaves += compared.leaves
-    wrong += compared.wrong.length
     asked += compared.asked
     if (runs[index]?.failure) note(JSON.stringify(runs[index]?.failure), '')
     for (const { steps, expected, actual } of compared.wrong) {
+      // A question about missing values asks about nothing else.
+      if ((expected === undefined || actual === undefined) && isAskedAbout(found.questions, steps)) {
+        asked += 1
+        continue
+      }
+      wrong += 1
       const isSeen = expected === undefined || seen.has(generalize(steps))
       if (!isSeen) unseen += 1
       const [one, other] = [expected, actual].map((value) => JSON.stringify(value)?.slice(0, 40))
@@ -102,7 +111,17 @@ export async function measure(name: string, count: number, seed: number): Promis
     }
   }
   const right = leaves - wrong - asked
-  return { leaves, right, wrong, asked, unseen, questions: found.questions.length, lines, found }
+  return {
+    leaves,
+    right,
+    wrong,
+    asked,
+    unseen,
+    questions: certain.length,
+    always: found.questions.length - certain.length,
+    lines,
+    found,
+  }
 }
 
 function readDocument(name: string): Measurable | undefined {
@@ -188,9 +207,13 @@ if (process.argv[1]?.endsWith('measure.ts')) {
         if (options.show) console.log(JSON.stringify({ ...one.found, evidence: undefined }, null, 1))
       }
       if (all.length === 0) continue
-      const total = (key: 'leaves' | 'questions' | (typeof SHARES)[number]) =>
+      const total = (key: 'leaves' | 'questions' | 'always' | (typeof SHARES)[number]) =>
         all.reduce((sum, one) => sum + one[key], 0)
-      const row = [...SHARES.map((key) => (100 * total(key)) / total('leaves')), total('questions') / all.length]
+      const row = [
+        ...SHARES.map((key) => (100 * total(key)) / total('leaves')),
+        total('questions') / all.length,
+        total('always') / all.length,
+      ]
       sums.set(pairs, [...(sums.get(pairs) ?? []), row])
       console.log(`${name.slice(-50).padEnd(50)} ${pairs.padStart(3)} pairs: ${format(row)}`)
     }
@@ -203,5 +226,8 @@ if (process.argv[1]?.endsWith('measure.ts')) {
 
 function format(row: readonly number[]): string {
   const shares = SHARES.map((key, at) => `${key} ${(row[at] ?? 0).toFixed(2).padStart(6)} %`)
-  return `${shares.join('  ')}  questions ${(row[SHARES.length] ?? 0).toFixed(1)}`
+  return `${shares.join('  ')}  questions ${row
+    .slice(SHARES.length)
+    .map((count) => count.toFixed(1))
+    .join(' + ')}`
 }

@@ -8,7 +8,7 @@ import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
-import { derive } from './derive.ts'
+import { derive, doubtCodes } from './derive.ts'
 import type { Node } from './nodes.ts'
 import { describeRule, mappingPath } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
@@ -137,7 +137,8 @@ async function deriveFrom(pairs: readonly Pair[], base: JsonObject, run: RunPair
   }
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
   const outputs = pairs.map(({ output }) => output)
-  let nodes = await derive({ values, budget, pause }, scope, outputs, [])
+  const derivation = { values, budget, pause }
+  let nodes = doubtCodes(derivation, scope, await derive(derivation, scope, outputs, []))
   for (let round = 0; ; round++) {
     const written = writeDocument(nodes)
     const document = toDocument(base, written)
@@ -383,7 +384,11 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       if (node.doubt !== undefined) ask(node.doubt, [source, ...alternatives], source)
     }
   }
-  return { evidence, questions }
+  // What only concerns missing values comes last.
+  return {
+    evidence,
+    questions: questions.sort((one, other) => Number(one.reason === 'always') - Number(other.reason === 'always')),
+  }
 }
 
 function firstAt(value: Json | undefined, steps: readonly PathStep[]): Json | undefined {

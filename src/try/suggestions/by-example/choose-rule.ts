@@ -22,7 +22,8 @@ export const DOUBTS = {
   ambiguous: 'Several places of the message have these values in every pair.',
   missing: 'No pair shows what is here where the values that it is made of are missing in part.',
   once: 'One pair alone has a value here.',
-  constant: 'Every pair has the same value here, and places of the message have it too.',
+  constant: 'Every pair has the same value here, and a place of the message has one value in every pair too.',
+  always: 'Every pair has a value here. Without the values that it is made of, there is none.',
   codes: 'Codes that no pair has are left out; add them.',
   empty: 'No pair shows what an empty list becomes.',
   single: 'No pair has more than one element in this list.',
@@ -40,6 +41,8 @@ export type Choice = Readonly<{
 /** Bits below which a match may be an accident, if the names do not speak for it, and if they do. */
 export const MIN_BITS = 14
 const MIN_BITS_NAMED = 5
+/** A value that one message of four lacks is missing in one of so many, with a probability of 95 %. */
+export const MIN_SHOWN = 11
 /** From this score on, names are alike. */
 const NAMED = 0.5
 /** A constant may come from a place with the same value if it is as long as a name or a number of an order. */
@@ -87,6 +90,11 @@ function chooseForConstant(search: Search): Choice | undefined {
   }
   const paths = sorted(search)
   search.found.length = 0
+  if (paths.length === 0 && typeof value !== 'string') {
+    for (const find of [findConversions, findListValues]) find(search)
+  }
+  const computed = sorted(search)
+  search.found.length = 0
   findConstants(search)
   const constants = sorted(search)
   const [path] = paths
@@ -96,8 +104,12 @@ function chooseForConstant(search: Search): Choice | undefined {
     return { candidate: path, others: [...paths.slice(1), ...constants], ...(doubt && { doubt }) }
   }
   if (constant === undefined) return undefined
-  const doubt = paths.length > 0 ? { doubt: 'constant' as const } : {}
-  return { candidate: constant, others: [...paths, ...constants.slice(1)], ...doubt }
+  const others = [...paths, ...computed]
+  return {
+    candidate: constant,
+    others: [...others, ...constants.slice(1)],
+    ...(others.length > 0 && { doubt: 'constant' as const }),
+  }
 }
 
 function sorted({ found, scope }: Search): readonly Candidate[] {

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { type Choice, chooseRule, MIN_BITS, placeKey } from './choose-rule.ts'
+import { type Choice, chooseRule, MIN_BITS, MIN_SHOWN, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
 import type { AppendNode, EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
@@ -12,6 +12,7 @@ import { type Candidate, expressionPath, type Rule, rulePlaces } from './rules.t
 import { Search } from './search.ts'
 import { findSlots } from './slots.ts'
 import {
+  ABSENT,
   addColumns,
   type Budget,
   type Column,
@@ -23,7 +24,8 @@ import {
   type Values,
   weigh,
 } from './source-values.ts'
-import { findConstants, findConversions, readSteps } from './value-rules.ts'
+import { findConstants, findConversions, isCode, readSteps } from './value-rules.ts'
+import { walkNodes } from './write-document.ts'
 
 export type Derivation = Readonly<{
   values: Values
@@ -32,6 +34,8 @@ export type Derivation = Readonly<{
 }>
 
 type Rows = readonly (Json | undefined)[]
+
+const keyOfPlace = ({ level, steps }: Place): string => `${level} ${JSON.stringify(steps)}`
 
 const isAbsent = (value: Json | undefined): boolean => value === undefined
 
@@ -81,8 +85,11 @@ const unknown = (scope: Scope, rows: Rows, steps: readonly PathStep[]): UnknownN
 
 function toEntry(scope: Scope, rows: Rows, steps: readonly PathStep[], choice: Choice): EntryNode {
   const pairs = pairsOf(scope, rows)
-  const isOnce = pairs.length === 1 && choice.candidate.family === 'constant'
-  const doubt = choice.doubt ?? (isOnce ? ('once' as const) : undefined)
+  const { family, rule } = choice.candidate
+  const isOnce = pairs.length === 1 && family === 'constant'
+  const isAlways =
+    rule.kind !== 'constant' && family !== 'default' && rows.length < MIN_SHOWN && !rows.includes(undefined)
+  const doubt = choice.doubt ?? (isOnce ? ('once' as const) : isAlways ? ('always' as const) : undefined)
   return {
     kind: 'entry',
     steps,
@@ -204,6 +211,34 @@ const constantOf = (value: Json): Candidate => ({
   rule: { kind: 'constant', value },
   score: 0,
 })
+
+/** Constants that may come from a code of the message which is the same in every pair too, and which nothing reads. */
+export function doubtCodes({ values }: Derivation, scope: Scope, nodes: readonly Node[]): readonly Node[] {
+  const read = new Set([...walkNodes(nodes)].flatMap(([node]) => placesRead(node)).map(keyOfPlace))
+  const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
+    const codes: Candidate[] = []
+    for (const { place, ids } of within.size < MIN_SHOWN ? within.columns : []) {
+      const [id = ABSENT] = ids
+      if (!ids.every((one) => one === id) || id === ABSENT || read.has(keyOfPlace(place))) continue
+      if (!isCode(values.value(id)) || place.steps.some((step) => step.kind === 'index' && step.index > 0)) continue
+      codes.push({ family: 'codes', rule: { kind: 'path', place, transform: 'mapCodes' }, score: 0 })
+    }
+    return all.map((node) => {
+      if (node.kind === 'list') return { ...node, inner: doubt(node.scope, node.inner) }
+      if (node.kind !== 'entry' || node.doubt !== undefined || codes.length === 0) return node
+      const { rule } = node.choice.candidate
+      const isName = node.steps.at(-1)
+      if (
+        rule.kind !== 'constant' ||
+        !isCode(rule.value) ||
+        (isName?.kind === 'name' && isName.name === 'resourceType')
+      )
+        return node
+      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...codes] } }
+    })
+  }
+  return doubt(scope, nodes)
+}
 
 /** Elements of all rows that rules are derived from; what they give is checked with all. */
 const MAX_ELEMENTS = 600
@@ -397,17 +432,22 @@ async function deriveElements(
     ...form,
     level,
     isOfScalars,
+    scope: inside,
     inner,
     ...(doubt && { doubt }),
   }
 }
 
-function usesElement(node: Node, level: number): boolean {
-  if (node.kind === 'list') return node.list.level === level || node.inner.some((one) => usesElement(one, level))
-  if (node.kind === 'append') return node.parts.some(({ place }) => place.level === level)
-  if (node.kind === 'unknown') return false
-  return rulePlaces(node.choice.candidate.rule).some((place) => place.level === level)
+/** The places of the message that a node reads, without those of nodes in it. */
+export function placesRead(node: Node): readonly Place[] {
+  if (node.kind === 'entry') return rulePlaces(node.choice.candidate.rule)
+  if (node.kind === 'append') return node.parts.map(({ place }) => place)
+  return node.kind === 'list' ? [node.list] : []
 }
+
+const usesElement = (node: Node, level: number): boolean =>
+  placesRead(node).some((place) => place.level === level) ||
+  (node.kind === 'list' && node.inner.some((one) => usesElement(one, level)))
 
 /** Each element of the list is one value: the whole list is the value of one entry. */
 function toListEntry(

@@ -121,9 +121,9 @@ function findConditions(lists: Lists, rows: Lists): readonly Condition[] {
       { when: `$exists(${path})`, test: (element) => (readSteps(element, steps) ?? null) !== null, weight: 3 },
     ]
     for (const [code, times] of codes.size > MAX_CODES ? [] : codes) {
-      const isCode = typeof code === 'boolean' || 2 * codes.size <= count
+      const isCode = 2 * codes.size <= count
       // Of values that differ everywhere, one alone says nothing.
-      const weight = isCode ? 4 : times > 1 ? 2 : isWord(code) ? 1 : 0
+      const weight = typeof code === 'boolean' ? 5 : isCode ? 4 : times > 1 ? 2 : isWord(code) ? 1 : 0
       if (weight === 0) continue
       const text = JSON.stringify(code)
       conditions.push(
@@ -142,5 +142,5 @@ function findConditions(lists: Lists, rows: Lists): readonly Condition[] {
 }
 
 /** A text as codes are, and no number, date or sentence. */
-export const isWord = (value: Json | undefined): boolean =>
+const isWord = (value: Json | undefined): boolean =>
   typeof value === 'string' && /^[A-Za-z][A-Za-z_-]{0,19}$/.test(value)

@@ -282,7 +282,8 @@ export function findCodes(search: Search): void {
   }
 }
 
-const isCode = (value: Json): boolean =>
+/** As codes are: a word, a digit, true or false. */
+export const isCode = (value: Json | undefined): boolean =>
   typeof value === 'boolean' || /^(?:[A-Za-z][A-Za-z_-]{0,19}|\d)$/.test(String(value))
 
 /** Undefined if one code has two values, or a value has no code. A code without a value is left out, as an unknown one is. */
