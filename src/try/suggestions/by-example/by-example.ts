@@ -8,7 +8,7 @@ import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
-import { derive, doubtCodes } from './derive.ts'
+import { derive, doubtUnread } from './derive.ts'
 import type { Node } from './nodes.ts'
 import { describeRule, mappingPath } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
@@ -138,7 +138,7 @@ async function deriveFrom(pairs: readonly Pair[], base: JsonObject, run: RunPair
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
   const outputs = pairs.map(({ output }) => output)
   const derivation = { values, budget, pause }
-  let nodes = doubtCodes(derivation, scope, await derive(derivation, scope, outputs, []))
+  let nodes = doubtUnread(derivation, scope, await derive(derivation, scope, outputs, []))
   for (let round = 0; ; round++) {
     const written = writeDocument(nodes)
     const document = toDocument(base, written)
@@ -283,10 +283,7 @@ export function isAskedAbout(
   steps: readonly (string | number)[],
 ): boolean {
   const text = pathText(steps.map((step) => (typeof step === 'number' ? EACH : { kind: 'name', name: step })))
-  return questions.some(({ target }) => {
-    const own = target.replace(/\[\d+\]/g, '[]')
-    return own === '$' || text === own || text.startsWith(`${own}.`) || text.startsWith(`${own}[`)
-  })
+  return questions.some(({ target }) => isWithin(text, target))
 }
 
 const EACH: PathStep = { kind: 'each' }
@@ -347,7 +344,16 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
         const value = firstAt(pairs[pair]?.output, steps)
         return value === undefined ? [] : [{ pair, value: shorten(value) }]
       })
-      const about = reason === 'missing' ? targetOf([], { steps: steps.slice(0, -1) }) : target
+      const about = targetOf([], { steps: placeAsked(reason, steps) })
+      const known = reason === 'always' && questions.find((one) => one.reason === 'always' && one.target === about)
+      // What only concerns missing values is asked once for all that is written beside one another.
+      if (known) {
+        questions[questions.indexOf(known)] = {
+          ...known,
+          candidates: [...new Set([...known.candidates, ...candidates])],
+        }
+        return
+      }
       questions.push({
         target: about,
         reason,
@@ -384,11 +390,28 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       if (node.doubt !== undefined) ask(node.doubt, [source, ...alternatives], source)
     }
   }
-  // What only concerns missing values comes last.
-  return {
-    evidence,
-    questions: questions.sort((one, other) => Number(one.reason === 'always') - Number(other.reason === 'always')),
-  }
+  // What only concerns missing values comes last, but for what is asked about as a part of something else.
+  const [lasting, always] = [false, true].map((isAlways) =>
+    questions.filter((one) => (one.reason === 'always') === isAlways),
+  )
+  const rest = always?.filter(
+    ({ target }) => !questions.some((one) => one.target !== target && isWithin(target, one.target)),
+  )
+  return { evidence, questions: [...(lasting ?? []), ...(rest ?? [])] }
+}
+
+/** The part of the output that a question is about: what values go with, or the list whose elements they are. */
+function placeAsked(reason: Doubt, steps: readonly PathStep[]): readonly PathStep[] {
+  if (reason === 'missing') return steps.slice(0, -1)
+  if (reason !== 'always') return steps
+  const list = steps.findIndex(({ kind }) => kind === 'index')
+  if (list > 0) return steps.slice(0, list)
+  return steps.length > 1 && steps.at(-2)?.kind === 'name' ? steps.slice(0, -1) : steps
+}
+
+const isWithin = (target: string, whole: string): boolean => {
+  const [place, own] = [target, whole].map((text) => text.replace(/\[\d+\]/g, '[]')) as [string, string]
+  return own === '$' || place === own || place.startsWith(`${own}.`) || place.startsWith(`${own}[`)
 }
 
 function firstAt(value: Json | undefined, steps: readonly PathStep[]): Json | undefined {

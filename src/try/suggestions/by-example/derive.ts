@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { type Choice, chooseRule, MIN_BITS, MIN_SHOWN, placeKey } from './choose-rule.ts'
+import { type Choice, chooseRule, type Doubt, MIN_BITS, MIN_SHOWN, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
 import type { AppendNode, EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
@@ -212,33 +212,57 @@ const constantOf = (value: Json): Candidate => ({
   score: 0,
 })
 
-/** Constants that may come from a code of the message which is the same in every pair too, and which nothing reads. */
-export function doubtCodes({ values }: Derivation, scope: Scope, nodes: readonly Node[]): readonly Node[] {
+/** What nothing reads, and may decide what is there: codes beside constants, marks of elements, lists that no pair fills. */
+export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonly Node[]): readonly Node[] {
   const read = new Set([...walkNodes(nodes)].flatMap(([node]) => placesRead(node)).map(keyOfPlace))
+  const isUnread = ({ steps, level }: Place) =>
+    !read.has(keyOfPlace({ steps, level })) && !steps.some((step) => step.kind === 'index' && step.index > 0)
   const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
-    const codes: Candidate[] = []
-    for (const { place, ids } of within.size < MIN_SHOWN ? within.columns : []) {
-      const [id = ABSENT] = ids
-      if (!ids.every((one) => one === id) || id === ABSENT || read.has(keyOfPlace(place))) continue
-      if (!isCode(values.value(id)) || place.steps.some((step) => step.kind === 'index' && step.index > 0)) continue
-      codes.push({ family: 'codes', rule: { kind: 'path', place, transform: 'mapCodes' }, score: 0 })
-    }
-    return all.map((node) => {
-      if (node.kind === 'list') return { ...node, inner: doubt(node.scope, node.inner) }
+    const unread = within.size < MIN_SHOWN ? within.columns.filter(({ place }) => isUnread(place)) : []
+    const isSame = ({ ids }: Column) => ids[0] !== ABSENT && ids.every((id) => id === ids[0])
+    const codes = unread
+      .filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
+      .map(({ place }) => toCandidate({ kind: 'path', place, transform: 'mapCodes' }))
+    return all.map((node): Node => {
+      if (node.kind === 'list') {
+        const marks = node.scope.columns.filter(
+          ({ place, ids }) => isUnread(place) && ids.every((id) => id === ABSENT || isMark(values.value(id))),
+        )
+        const isDoubtful = node.doubt === undefined || node.doubt === 'empty' || node.doubt === 'single'
+        const isFew = node.scope.size < MIN_SHOWN && node.when === undefined && isDoubtful
+        return {
+          ...node,
+          inner: doubt(node.scope, node.inner),
+          ...(isFew && marks.length > 0 && { doubt: 'unread' }),
+        }
+      }
+      if (node.kind === 'append' && node.doubt === undefined) {
+        const isBare = ({ place, rows }: ListColumn) =>
+          isUnread(place) && rows.every((list) => (list?.length ?? 0) === 0)
+        return within.size < MIN_SHOWN && within.lists.some(isBare) ? { ...node, doubt: 'unread' } : node
+      }
       if (node.kind !== 'entry' || node.doubt !== undefined || codes.length === 0) return node
       const { rule } = node.choice.candidate
-      const isName = node.steps.at(-1)
-      if (
-        rule.kind !== 'constant' ||
-        !isCode(rule.value) ||
-        (isName?.kind === 'name' && isName.name === 'resourceType')
-      )
-        return node
+      if (rule.kind !== 'constant' || !hasCode(rule.value, lastName(node.steps))) return node
       return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...codes] } }
     })
   }
   return doubt(scope, nodes)
 }
+
+const isMark = (value: Json | undefined): boolean => typeof value === 'boolean'
+
+const hasCode = (value: Json, name: string): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).some(([key, inner]) => hasCode(inner as Json, key))
+    : isCode(value) && name !== 'resourceType'
+
+const lastName = (steps: readonly PathStep[]): string => {
+  const step = steps.at(-1)
+  return step?.kind === 'name' ? step.name : ''
+}
+
+const toCandidate = (rule: Rule): Candidate => ({ family: 'codes', rule, score: 0 })
 
 /** Elements of all rows that rules are derived from; what they give is checked with all. */
 const MAX_ELEMENTS = 600
@@ -304,13 +328,19 @@ const expressionEntry = (
   scope: Scope,
   rows: Rows,
   steps: readonly PathStep[],
+  inner: readonly Node[],
   places: readonly Place[],
   write: Extract<Rule, { kind: 'expression' }>['write'],
 ): EntryNode => {
   const rule: Rule = { kind: 'expression', places, write }
   const candidate: Candidate = { family: 'list', rule, score: 0 }
-  return { ...toEntry(scope, rows, steps, { candidate, others: [] }), isOfList: true }
+  const doubts = inner.flatMap(({ doubt }) => (doubt === undefined || WEAK.has(doubt) ? [] : [doubt]))
+  const [doubt] = doubts
+  return { ...toEntry(scope, rows, steps, { candidate, others: [], ...(doubt && { doubt }) }), isOfList: true }
 }
+
+/** They say nothing about what is made of a list as a whole. */
+const WEAK: ReadonlySet<Doubt> = new Set(['always', 'empty', 'single'])
 
 /** A list of one is its element, as JSONata has it. */
 async function deriveSequence(
@@ -334,7 +364,7 @@ async function deriveSequence(
       return inner && `${read(node.list)}.(${variable} := $; ${inner})`
     }
     if (write(() => '') === undefined) continue
-    return expressionEntry(scope, rows, steps, [node.list], (read) => write(read) ?? '')
+    return expressionEntry(scope, rows, steps, node.inner, [node.list], (read) => write(read) ?? '')
   }
   return unknown(scope, rows, steps)
 }
@@ -371,7 +401,7 @@ async function deriveSlots(
   }
   if (write(() => '') === undefined) return undefined
   const places = slots.flat().flatMap((node) => (node.kind === 'entry' ? rulePlaces(node.choice.candidate.rule) : []))
-  return expressionEntry(scope, rows, steps, places, (read) => write(read) ?? '')
+  return expressionEntry(scope, rows, steps, slots.flat(), places, (read) => write(read) ?? '')
 }
 
 /** A value that is the same wherever the element is, which the values beside it decide. */

@@ -26,8 +26,8 @@ type Sampled = Readonly<{
   byText: ReadonlyMap<string, readonly Column[]>
 }>
 
-const samePlace = (one: readonly PathStep[], other: readonly PathStep[]): boolean =>
-  one.every((step, at) => JSON.stringify(step) === JSON.stringify(other[at]))
+export const samePlace = (one: readonly PathStep[], other: readonly PathStep[]): boolean =>
+  one.length === other.length && one.every((step, at) => JSON.stringify(step) === JSON.stringify(other[at]))
 
 /** What searches in one scope share: its columns by their values in a row. */
 const samples = new WeakMap<Scope, Map<number, Sampled>>()

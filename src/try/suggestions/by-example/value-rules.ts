@@ -1,7 +1,7 @@
 /** Values as they are, converted, counted, picked from a list, translated by codes, and constants. */
 import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { expressionPath, type Rule, textLiteral } from './rules.ts'
+import { expressionPath, NAMED, type Rule, textLiteral } from './rules.ts'
 import { looseText, type Search } from './search.ts'
 import { ABSENT, type Column, type Place, spend } from './source-values.ts'
 
@@ -216,10 +216,11 @@ const isKey = (value: Json | undefined): value is string | number | boolean =>
   (typeof value === 'string' && value.length <= 100) || typeof value === 'number' || typeof value === 'boolean'
 
 /** A value of the first element of a list whose other value is a certain one: `identifiers[type = "NID"].value`. */
-export function findPicks(search: Search): void {
+export function findPicks(search: Search, isMeant?: (place: Place) => boolean): void {
   const wanted = looseText(search.value)
   if (wanted === undefined) return
   for (const [{ place }, at] of search.lists()) {
+    if (isMeant?.(place) === false) continue
     const elements = at(search.sample) ?? []
     for (const element of elements.slice(0, 20)) {
       if (!isObject(element) || !spend(search.budget, 10)) continue
@@ -227,7 +228,7 @@ export function findPicks(search: Search): void {
       for (const [field, value] of paths) {
         if (looseText(value) !== wanted) continue
         for (const [key, code] of paths) {
-          if (key === field || !isKey(code)) continue
+          if (key === field || !isKey(code) || (isMeant !== undefined && !isCode(code))) continue
           tryPick(search, place, at, { key, code, field })
         }
       }
@@ -261,25 +262,33 @@ export type Codes = ReadonlyMap<string, Json>
 export function findCodes(search: Search): void {
   const { ids } = search.target
   if (search.isConstant || typeof search.value === 'object') return
+  const sizes: number[] = []
   for (const column of search.columns()) {
     if (!spend(search.budget, 4)) return
     const codes = relate(search, column)
     if (codes === undefined) continue
     const { size } = codes
     const rows = ids.reduce((sum, id) => sum + (id === ABSENT ? 0 : 1), 0)
-    // Of codes that are hardly seen twice, only those that look like codes.
-    const isSeldom = rows < 2 * size
     if (size < 2 || new Set(codes.values()).size < 2) continue
-    if (isSeldom && (ids.includes(ABSENT) || ![...codes].every(([code, value]) => isCode(code) && isCode(value))))
-      continue
+    const isNamed = search.scoreOf(column.place) >= NAMED
+    // Of codes that are hardly seen twice, only those that look like codes.
+    if (rows < 2 * size) {
+      if (ids.includes(ABSENT) || ![...codes].every(([code, value]) => isCode(code) && isCode(value))) continue
+      if (!isNamed && size === rows && [...codes.keys()].some((code) => code.length > 4)) continue
+    }
     const sorted = Object.fromEntries([...codes].sort(([one], [other]) => (one < other ? -1 : 1)))
     const parameters: JsonObject = sorted
     const rule: Rule = { kind: 'path', place: column.place, transform: 'mapCodes', parameters, default: null }
-    search.try('codes', [column.place], rule, (row) => {
+    const give = (row: number) => {
       const code = search.at(column, row)
       return code === undefined || code === null ? undefined : codes.get(String(code))
-    })
+    }
+    if (search.try('codes', [column.place], rule, give)) sizes.push(size - (isNamed ? 2 : 0))
   }
+  // The fewer codes, the more often each was seen.
+  const least = Math.min(...sizes)
+  const found = search.found.splice(0)
+  search.found.push(...found.filter((_one, at) => (sizes[at] ?? 0) === least))
 }
 
 /** As codes are: a word, a digit, true or false. */
