@@ -158,6 +158,8 @@ function choose(search: Search, found: readonly Candidate[]): Choice {
       const id = search.values.id(rule.default)
       if (ids.filter((one) => one === id).length === 1) return 'once'
     }
+    const isRounded = candidate.family === 'number' && rule.kind === 'expression' && rule.places.length === 1
+    if (isRounded && others.some((one) => one.family === 'number' && !isOtherPlace(one, candidate))) return 'ambiguous'
     const rivals = others.filter(
       (one) => one.family === candidate.family && one.score > candidate.score - 0.1 && isOtherPlace(one, candidate),
     )

@@ -262,7 +262,7 @@ export type Codes = ReadonlyMap<string, Json>
 export function findCodes(search: Search): void {
   const { ids } = search.target
   if (search.isConstant || typeof search.value === 'object') return
-  const sizes: number[] = []
+  const ranks: number[] = []
   for (const column of search.columns()) {
     if (!spend(search.budget, 4)) return
     const codes = relate(search, column)
@@ -271,11 +271,13 @@ export function findCodes(search: Search): void {
     const rows = ids.reduce((sum, id) => sum + (id === ABSENT ? 0 : 1), 0)
     if (size < 2 || new Set(codes.values()).size < 2) continue
     const isNamed = search.scoreOf(column.place) >= NAMED
+    const isTold = [...codes].every(([code, value]) => isCode(code) && isCode(value))
+    const isShort = [...codes.keys()].every((code) => code.length <= 4)
     // Of codes that are hardly seen twice, only those that look like codes.
-    if (rows < 2 * size) {
-      if (ids.includes(ABSENT) || ![...codes].every(([code, value]) => isCode(code) && isCode(value))) continue
-      if (!isNamed && size === rows && [...codes.keys()].some((code) => code.length > 4)) continue
-    }
+    if (rows < 2 * size && (!isTold || (!isNamed && size === rows && !isShort))) continue
+    const isBoolean = typeof search.at(column, search.sample) === 'boolean' && typeof search.value !== 'boolean'
+    // The fewer codes, the more often each was seen.
+    const rank = size + (isTold ? 0 : 20) + (isNamed ? -2 : 0) + (isBoolean ? 1.5 : 0) + (isShort ? 0 : 0.5)
     const sorted = Object.fromEntries([...codes].sort(([one], [other]) => (one < other ? -1 : 1)))
     const parameters: JsonObject = sorted
     const rule: Rule = { kind: 'path', place: column.place, transform: 'mapCodes', parameters, default: null }
@@ -283,12 +285,11 @@ export function findCodes(search: Search): void {
       const code = search.at(column, row)
       return code === undefined || code === null ? undefined : codes.get(String(code))
     }
-    if (search.try('codes', [column.place], rule, give)) sizes.push(size - (isNamed ? 2 : 0))
+    if (search.try('codes', [column.place], rule, give)) ranks.push(rank)
   }
-  // The fewer codes, the more often each was seen.
-  const least = Math.min(...sizes)
+  const least = Math.min(...ranks)
   const found = search.found.splice(0)
-  search.found.push(...found.filter((_one, at) => (sizes[at] ?? 0) === least))
+  search.found.push(...found.filter((_one, at) => ranks[at] === least))
 }
 
 /** As codes are: a word, a digit, true or false. */
