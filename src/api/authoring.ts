@@ -175,7 +175,8 @@ export const authoringRoutes = [
     method: 'POST',
     path: '/endpoints/suggest',
     role: 'viewer',
-    summary: 'Entries of inputMapping for fields of the same name, place and type; of examples, a whole document.',
+    summary:
+      'Entries of inputMapping for fields of the same value, or name, place and type; of examples, a whole document.',
     body: checkedBody(SuggestRequest, { ...SUGGESTION_INVALID, also: lintSuggestRequest }),
     answers: { 200: answer('The best first; without values of the samples.', Suggestions) },
     fails: ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_UNKNOWN'],

@@ -1,5 +1,5 @@
 /** The places of a message or an output that an entry of `inputMapping` reads or writes, of a sample or of a JSON Schema. */
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
+import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../core/json.ts'
 import { resolveLocal } from '../../language/json-schema/read-schema.ts'
 import { type PathStep, pathText } from '../../language/paths/path-steps.ts'
 import { childNode, createPathTree, type PathNode, stepsTo } from '../../language/paths/path-tree.ts'
@@ -80,9 +80,9 @@ export class Places {
     return !this.#isFull
   }
 
-  /** The place one step below; undefined if its path is too long. A path cannot name an empty name. */
+  /** The place one step below; undefined if its path is too long, or a mapping cannot name it. */
   #below(place: Node, step: PathStep): Node | undefined {
-    if (step.kind === 'name' && step.name === '') return undefined
+    if (step.kind === 'name' && (step.name === '' || REFUSED_NAMES.has(step.name))) return undefined
     const next = childNode(place, step)
     this.#cut ||= next === undefined
     return next

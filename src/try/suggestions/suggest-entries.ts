@@ -7,7 +7,16 @@ import { pathText } from '../../language/paths/path-steps.ts'
 import { MIN_BITS } from './by-example/choose-rule.ts'
 import { listNames, nameScore, similarity } from './by-example/names.ts'
 import { Search } from './by-example/search.ts'
-import { type Budget, type Column, type Place, type Scope, spend, Values, weigh } from './by-example/source-values.ts'
+import {
+  type Budget,
+  type Column,
+  type Place,
+  type Scope,
+  spend,
+  type ValueId,
+  Values,
+  weigh,
+} from './by-example/source-values.ts'
 import { findConversions, findPaths } from './by-example/value-rules.ts'
 import { countLists, type Leaf, type LeafType, toJsonType } from './places.ts'
 
@@ -50,6 +59,7 @@ export async function suggestEntries(
   const byName = new Map<string, Leaf[]>()
   for (const leaf of sources) {
     await pause()
+    if (!spend(budget, countWords(leaf))) break
     for (const key of nameKeys(leaf.names)) {
       const list = byName.get(key) ?? []
       byName.set(key, list)
@@ -63,13 +73,16 @@ export async function suggestEntries(
     const equal = equals.find(to)
     const named = nameKeys(to.names).flatMap((key) => byName.get(key) ?? [])
     for (const from of new Set([...equal.keys(), ...named])) {
-      if (!spend(budget, 1 + ((listNames(from.names).parents.size + listNames(to.names).parents.size) >> 2))) break
+      if (!spend(budget, countWords(from) + countWords(to))) break
       const candidate = compare(from, to, equal)
       if (candidate !== undefined) candidates.push(candidate)
     }
   }
   return { suggestions: pickBest(candidates), cut: budget.cut || equals.budget.cut }
 }
+
+/** Hardly more than one, of names that people choose. */
+const countWords = ({ names }: Leaf): number => 1 + (listNames(names).parents.size >> 3)
 
 const nameKeys = (steps: Leaf['names']): readonly string[] => {
   const { name, parent, words } = listNames(steps)
@@ -82,6 +95,8 @@ class EqualValues {
   readonly #values = new Values()
   readonly #leaves: ReadonlyMap<Place, Leaf>
   readonly #scope: Scope
+  /** Values that many sources have. */
+  readonly #common = new Set<ValueId>()
 
   constructor(sources: readonly Leaf[]) {
     this.#leaves = new Map(sources.map((leaf) => [{ level: 0, steps: leaf.steps }, leaf]))
@@ -91,12 +106,17 @@ class EqualValues {
 
   /** Out: the function that converts the value, by source. Of few or short values, others are equal by accident. */
   find({ steps, value, types }: Leaf): ReadonlyMap<Leaf, string | undefined> {
-    if (weigh(value) < MIN_BITS) return new Map()
-    const search = new Search({ steps, ids: [this.#values.id(value)] }, this.#scope, this.#values, this.budget)
+    const id = this.#values.id(value)
+    if (weigh(value) < MIN_BITS || this.#common.has(id)) return new Map()
+    const search = new Search({ steps, ids: [id] }, this.#scope, this.#values, this.budget)
     findPaths(search)
     // Dates and lists are looked for in every source.
     const units = types.has('date') || Array.isArray(value) ? this.#scope.columns.length >> 3 : 1
     if (search.found.length === 0 && spend(this.budget, units)) findConversions(search)
+    if (search.found.length > MAX_COMPARED) {
+      this.#common.add(id)
+      return new Map()
+    }
     return new Map(
       search.found.flatMap(({ rule }) => {
         const leaf = rule.kind === 'path' ? this.#leaves.get(rule.place) : undefined

@@ -25,7 +25,6 @@ import {
 } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
-import { parseTarget } from '../../language/mapping/target.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { parseSteps } from '../../language/paths/path-steps.ts'
 import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
@@ -97,10 +96,10 @@ export function createSuggest(options: SuggestOptions): Suggest {
     const written = new Set([...mapped.values()].flat())
     const fields = targets.list()
     const { suggestions, cut } = await suggestEntries(
-      sources.list(1).filter(({ path }) => parsePath(path).ok && !(target && mapped.has(path))),
+      sources.list(1).filter(({ path }) => !(target && mapped.has(path))),
       target === undefined
         ? missingTargets(mapped, { ...message, constants: document.constants ?? {} })
-        : fields.filter(({ path }) => parseTarget(path).ok && !written.has(path)),
+        : fields.filter(({ path }) => !written.has(path)),
     )
     return {
       suggestions,

@@ -16,7 +16,7 @@ import {
   takeAnswers,
 } from './answers.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
-import { derive } from './derive.ts'
+import { derive, doubtUnread } from './derive.ts'
 import type { Node } from './nodes.ts'
 import { describeRule } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
@@ -153,7 +153,8 @@ async function deriveFrom(
   }
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
   const outputs = pairs.map(({ output }) => output)
-  const found = await derive({ values, budget, pause }, scope, outputs, [])
+  const derivation = { values, budget, pause }
+  const found = doubtUnread(derivation, scope, await derive(derivation, scope, outputs, []))
   checkAll?.(found, answers)
   const hasEmpty = (steps: readonly PathStep[]) =>
     outputs.some((output) => JSON.stringify(firstAt(output, steps)) === '[]')
@@ -302,10 +303,7 @@ export function isAskedAbout(
   steps: readonly (string | number)[],
 ): boolean {
   const text = pathText(steps.map((step) => (typeof step === 'number' ? EACH : { kind: 'name', name: step })))
-  return questions.some(({ target }) => {
-    const own = target.replace(/\[\d+\]/g, '[]')
-    return own === '$' || text === own || text.startsWith(`${own}.`) || text.startsWith(`${own}[`)
-  })
+  return questions.some(({ target }) => isWithin(text, target))
 }
 
 const EACH: PathStep = { kind: 'each' }
@@ -366,8 +364,18 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
         const value = firstAt(pairs[pair]?.output, steps)
         return value === undefined ? [] : [{ pair, value: shorten(value) }]
       })
+      const about = questionTarget(around, node)
+      const known = reason === 'always' && questions.find((one) => one.reason === 'always' && one.target === about)
+      // What only concerns missing values is asked once for all that is written beside one another.
+      if (known) {
+        questions[questions.indexOf(known)] = {
+          ...known,
+          candidates: [...new Set([...known.candidates, ...candidates])],
+        }
+        return
+      }
       questions.push({
-        target: questionTarget(around, node),
+        target: about,
         reason,
         message: DOUBTS[reason],
         ...(source && { source }),
@@ -385,8 +393,10 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
       if (node.doubt !== undefined) ask(node.doubt, [source], source)
     } else if (node.kind === 'list') {
-      evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
-      if (node.doubt !== undefined) ask(node.doubt, describeCandidates(node, level), source)
+      const candidates = describeCandidates(node, level)
+      const alternatives = node.doubt === 'empty' ? [] : candidates.slice(1, MAX_ALTERNATIVES + 1)
+      evidence.push({ target: `${target}[]`, source, pairs: count, alternatives })
+      if (node.doubt !== undefined) ask(node.doubt, candidates, source)
     } else {
       const { candidate, others } = node.choice
       const alternatives = others.slice(0, MAX_ALTERNATIVES).map(({ rule }) => describeRule(rule, level))
@@ -398,7 +408,19 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       if (node.doubt !== undefined) ask(node.doubt, [source, ...alternatives], source)
     }
   }
-  return { evidence, questions }
+  // What only concerns missing values comes last, but for what is asked about as a part of something else.
+  const [lasting, always] = [false, true].map((isAlways) =>
+    questions.filter((one) => (one.reason === 'always') === isAlways),
+  )
+  const rest = always?.filter(
+    ({ target }) => !questions.some((one) => one.target !== target && isWithin(target, one.target)),
+  )
+  return { evidence, questions: [...(lasting ?? []), ...(rest ?? [])] }
+}
+
+const isWithin = (target: string, whole: string): boolean => {
+  const [place, own] = [target, whole].map((text) => text.replace(/\[\d+\]/g, '[]')) as [string, string]
+  return own === '$' || place === own || place.startsWith(`${own}.`) || place.startsWith(`${own}[`)
 }
 
 function firstAt(value: Json | undefined, steps: readonly PathStep[]): Json | undefined {
