@@ -47,15 +47,17 @@ export function pairTransactions(transactions: readonly Transaction[], { path, m
     pairs.push({ name: `transaction ${id}`, message, output, outputType: outputType(response.headers) })
 
     function findReason(): string | undefined {
-      if (path !== undefined && !request.path.startsWith(path)) return `their path does not start with ${path}`
-      if (Object.keys(message).length === 0) return 'their request has no body and no query'
-      if (response.status === undefined || response.status >= 300) return 'their response has no status 2xx'
-      if (output === '') return 'their response has no body'
-      if (seen.has(key)) return 'they are the same as an earlier one'
-      return pairs.length >= maxPairs || bytes + size > maxBytes ? 'there are enough without them' : undefined
+      if (path !== undefined && !request.path.startsWith(path)) return `the path does not start with ${path}`
+      if (Object.keys(message).length === 0) return 'the request has no body and no query'
+      if (response.status === undefined || response.status >= 300) return 'the response has no status 2xx'
+      if (output === '') return 'the response has no body'
+      if (seen.has(key)) return 'the same as an earlier one'
+      return pairs.length >= maxPairs || bytes + size > maxBytes ? 'there are enough without' : undefined
     }
   }
-  const notes = [...leftOut].map(([reason, count]) => `${count} transactions were left out: ${reason}.`)
+  const notes = [...leftOut].map(
+    ([reason, count]) => `${count} transaction${count === 1 ? '' : 's'} left out: ${reason}.`,
+  )
   if (pairs.length === 0) throw new ComparisonImpossible(['No transaction is a pair.', ...notes].join(' '))
   if (path === undefined && paths.size > 1) {
     const most = [...paths].toSorted(([, one], [, other]) => other - one).slice(0, MAX_PATHS)

@@ -3,7 +3,6 @@ import { isUtf8 } from 'node:buffer'
 import { readdirSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { MAX_EXAMPLE_BYTES, MAX_EXAMPLES } from '../core/examples.ts'
-import { readFault } from '../core/files/files.ts'
 import type { JsonObject } from '../core/json.ts'
 import { collectInto, type Lint } from '../core/lint.ts'
 import { checkSchema } from '../document/checks/check-field.ts'
@@ -91,8 +90,8 @@ function listFiles(folder: string): readonly string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true })
     return entries.flatMap((entry) => (entry.isDirectory() || entry.name.startsWith('.') ? [] : [entry.name])).sort()
-  } catch (thrown) {
-    throw new CommandFault(readFault(folder, thrown, 'folder'))
+  } catch {
+    throw new CommandFault(`${folder} is not a folder that can be read.`)
   }
 }
 

@@ -176,9 +176,10 @@ function nameExample({ path, message }: JsonObject, names: readonly string[]): s
 
 function describe({ heldBack, questions, evidence, cut }: ByExample, names: readonly string[]): readonly string[] {
   const { pairs, leaves, right } = heldBack
-  const shown = questions.map(({ target, message, source, examples }) => {
-    const of = examples.map(({ pair }) => names[pair]).join(', ')
-    return `${target}: ${message}${of === '' ? '' : ` (${of})`}${source === undefined ? '' : ` For now: ${source}`}`
+  const shown = questions.map(({ target, reason, message, source, examples }) => {
+    const values = examples.map(({ pair, value }) => `${JSON.stringify(value)} (${names[pair]})`).join(', ')
+    const more = source === undefined ? '' : ` For now: ${source}`
+    return `${target}: ${message}${reason === 'unexplained' && values !== '' ? ` They have ${values}.` : more}`
   })
   return [
     `${evidence.length} places of the output were found, ${questions.length} are questions.`,

@@ -47,7 +47,9 @@ export async function run(given: Given<'new'>, terminal: Terminal): Promise<Endi
   if (filters.length > 0 && !sources.includes('fromMessages')) sources.push('fromMessages')
   else if (filters.length > 0) throw new CommandFault('Give ids with --from-messages, or filters.')
   if (sources.length > 1) {
-    throw new CommandFault('Give one of --sample, --examples, --openhim, and --from-messages or filters of messages.')
+    throw new CommandFault(
+      'Give either --sample or --examples or --openhim or --from-messages, which filters may replace.',
+    )
   }
   const settings = requireSettings(terminal)
   const project = openProject([], given)
