@@ -1,5 +1,5 @@
 /** What was derived: how much is right, what is left to ask, where each value comes from, and what is stored first. */
-import { type ReactNode, useRef, useState } from 'react'
+import { useRef, useState } from 'react'
 import { type Derived, type Evidence, type Question, toTableFile } from '../../api/by-example-calls.ts'
 import { compareTable, putTable } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -206,16 +206,11 @@ function QuestionChoice({ question, nameOf, busy, onAnswer }: QuestionChoiceProp
 
 const CONSTANT = 'the constant '
 
-const CandidateText = ({ candidate }: Readonly<{ candidate: string }>): ReactNode =>
-  candidate.startsWith(CONSTANT) ? (
-    <>
-      It is always <Code>{candidate.slice(CONSTANT.length)}</Code>
-    </>
-  ) : (
-    <>
-      It is <Code>{candidate}</Code>
-    </>
-  )
+const CandidateText = ({ candidate }: Readonly<{ candidate: string }>) => (
+  <span>
+    {candidate.startsWith(CONSTANT) ? 'It is always' : 'It is'} <Code>{candidate.replace(CONSTANT, '')}</Code>
+  </span>
+)
 
 function Answered({
   answers,
