@@ -19,7 +19,7 @@ import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { DerivedView } from './derived-view.tsx'
-import { type NamedExample, toExamples, useGivenExamples } from './given-examples.ts'
+import { type NamedExample, nameExample, placesOf, toExamples, useGivenExamples } from './given-examples.ts'
 import { PairFields, RecordedPairs } from './pair-fields.tsx'
 import './by-example.css'
 
@@ -44,7 +44,7 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
   const examples = toExamples(ids, given)
   const [author, operator] = [useRefusal('author'), useRefusal('operator')]
   const unreadable = isNew || readTree(text) !== undefined ? undefined : 'Fix the draft in the editor: it is not JSON.'
-  const lack = typeof examples === 'string' ? examples : undefined
+  const [lack, names] = typeof examples === 'string' ? [examples, []] : [undefined, examples.map(({ name }) => name)]
   const refused = author ?? (ids.length > 0 ? operator : undefined) ?? unreadable ?? lack
   const derive = useMutation({
     mutationFn: async (answers: Answers) => {
@@ -63,7 +63,7 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
     if (given.isDerived && refused === undefined) derive.mutate(given.answers)
   })
   useEffect(() => again(), [])
-  const failure = derive.error === null ? undefined : withNames(asFailure(derive.error), examples)
+  const failure = derive.error === null ? undefined : withNames(asFailure(derive.error), names)
   const faultAt = (place: string) => failure?.details.find(({ path }) => path === place)?.message
   const open = ({ endpoint, tests }: Derived) => {
     draft.replaceText(layOutDocument(JSON.stringify(endpoint)))
@@ -95,7 +95,7 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
         <PairFields given={given} change={change} faultAt={faultAt} />
         {!isKept && <p className="hint">The pairs are too large to be kept for a reload of the page.</p>}
       </section>
-      {failure && <FailureNotice failure={failure} shown={given.pairs.length > 0 ? placesOf(examples) : []} />}
+      {failure && <FailureNotice failure={failure} shown={given.pairs.flatMap((_, index) => placesOf(index))} />}
       {derive.data && (
         <DerivedView
           found={derive.data.found}
@@ -111,20 +111,7 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
 }
 
 /** The failure with the places of pairs as the page calls them. */
-function withNames(failure: ApiFailure, examples: readonly NamedExample[] | string): ApiFailure {
-  const details = failure.details.map((detail) => {
-    const [, index, rest] = /^examples\[(\d+)\]\.?(.*)$/.exec(detail.path ?? '') ?? []
-    const example = typeof examples === 'string' ? undefined : examples[Number(index)]
-    return example === undefined ? detail : { ...detail, path: [example.name, rest].filter(Boolean).join(': ') }
-  })
-  const { status, code, message } = failure
-  return new ApiFailure(message, { status, details, ...(code && { code }) })
+function withNames({ message, status, code, details }: ApiFailure, names: readonly string[]): ApiFailure {
+  const named = details.map(({ path = '', ...detail }) => ({ ...detail, path: nameExample(path, names) }))
+  return new ApiFailure(message, { status, details: named, ...(code && { code }) })
 }
-
-/** The places that have a field. */
-const placesOf = (examples: readonly NamedExample[] | string): readonly string[] =>
-  typeof examples === 'string'
-    ? []
-    : examples.flatMap(({ name, example }) =>
-        example.messageId === undefined ? [`${name}: message`, `${name}: output`] : [],
-      )

@@ -11,6 +11,7 @@ import { FaultDetails } from '../../ui/states/fault-details.tsx'
 import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 import { countRows } from '../../ui/table/table-changes.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
+import { nameExample } from './given-examples.ts'
 
 export type DerivedViewProps = Readonly<{
   found: Derived
@@ -34,6 +35,7 @@ export function DerivedView({ found, names, busy, refused, onAnswers, onOpen }: 
     const { [target]: _before, ...others } = answers
     onAnswers(answer === undefined ? others : { ...others, [target]: answer })
   }
+  const rows = toRows(found, names)
   const proof = {
     name: 'Right without seeing the pair',
     value: pairs === 0 ? '–' : share(right, leaves),
@@ -44,12 +46,9 @@ export function DerivedView({ found, names, busy, refused, onAnswers, onOpen }: 
       path: `${names[pair]}: ${target}`,
       message: `Derived without this pair, it was ${show(actual)} instead of ${show(expected)}.`,
     })),
-    ...notRead.map(({ part, reason }) => ({ path: part.replace(/^examples\[(\d+)\]/, nameAt), message: reason })),
+    ...notRead.map(({ part, reason }) => ({ path: nameExample(part, names), message: reason })),
     ...(cut ? [{ message: 'The pairs have more than is looked at; places that were not reached are questions.' }] : []),
   ]
-  function nameAt(all: string, index: string): string {
-    return names[Number(index)] ?? all
-  }
   return (
     <section className="derived" aria-label="What was found" aria-busy={busy}>
       <div className="page-head">
@@ -78,8 +77,8 @@ export function DerivedView({ found, names, busy, refused, onAnswers, onOpen }: 
       <DataTable
         label="Places"
         columns={columnsFor(choose, busy)}
-        rows={toRows(found, names)}
-        getRowId={({ id }) => id}
+        rows={rows}
+        getRowId={(row) => String(rows.indexOf(row))}
       />
       {evidence.length > MAX_EVIDENCE && <p className="hint">The document has all places; the first are listed.</p>}
       <details>
@@ -103,47 +102,29 @@ const Code = ({ children }: Readonly<{ children: string }>) => (
   </code>
 )
 
-type Row = Readonly<{
-  id: string
-  target: string
-  source: string | undefined
-  state: 'question' | 'answered' | 'found'
-  note: string
-  choices: readonly string[]
-}>
+type State = 'question' | 'your answer' | 'found'
+type Row = Readonly<{ target: string; source: string | undefined; state: State; note: string; choices: string[] }>
 
 /** Questions first, then the answers to others, then what was found. */
 function toRows({ questions, answers, evidence }: Derived, names: readonly string[]): readonly Row[] {
-  const rows: readonly Omit<Row, 'id'>[] = [
-    ...questions.map(({ target, source, message, examples, candidates }) => ({
-      target,
-      source,
-      state: 'question' as const,
-      note: `${message} ${examples.map(({ pair, value }) => `${names[pair]}: ${show(value)}`).join(', ')}`,
-      choices: candidates,
-    })),
-    ...Object.entries(answers).map(([target, source]) => ({
-      target,
-      source,
-      state: 'answered' as const,
-      note: '',
-      choices: [],
-    })),
-    ...evidence.slice(0, MAX_EVIDENCE).map(({ target, source, pairs, codes, alternatives }) => ({
-      target,
-      source,
-      state: 'found' as const,
-      note: `Pairs: ${pairs}${codes === undefined ? '' : `, codes: ${codes}`}`,
-      choices: alternatives,
-    })),
+  const row = (state: State, target: string, source?: string, note = '', choices: readonly string[] = []): Row => ({
+    state,
+    target,
+    source,
+    note,
+    choices: [...new Set(choices)],
+  })
+  return [
+    ...questions.map(({ target, source, message, examples, candidates }) => {
+      const values = examples.map(({ pair, value }) => `${names[pair]}: ${show(value)}`)
+      return row('question', target, source, `${message} ${values.join(', ')}`, candidates)
+    }),
+    ...Object.entries(answers).map(([target, answer]) => row('your answer', target, answer)),
+    ...evidence.slice(0, MAX_EVIDENCE).map(({ target, source, pairs, codes, alternatives }) => {
+      const note = `Pairs: ${pairs}${codes === undefined ? '' : `, codes: ${codes}`}`
+      return row('found', target, source, note, alternatives)
+    }),
   ]
-  return rows.map((row, index) => ({ ...row, id: String(index), choices: [...new Set(row.choices)] }))
-}
-
-const STATES = {
-  question: <StatusChip tone="warn">question</StatusChip>,
-  answered: <StatusChip tone="good">your answer</StatusChip>,
-  found: null,
 }
 
 type Choose = (target: string, answer: string | undefined) => void
@@ -156,7 +137,8 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
     title: 'Why',
     render: ({ state, note }) => (
       <>
-        {STATES[state]} <VisibleText text={note} max={500} />
+        {state !== 'found' && <StatusChip tone={state === 'question' ? 'warn' : 'good'}>{state}</StatusChip>}{' '}
+        <VisibleText text={note} max={500} />
       </>
     ),
   },
@@ -171,7 +153,7 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
             <Code>{one}</Code>
           </Button>
         ))}
-        {state === 'answered' && (
+        {state === 'your answer' && (
           <Button label={`Ask about ${target} again`} busy={busy} onPress={() => choose(target, undefined)}>
             Ask again
           </Button>

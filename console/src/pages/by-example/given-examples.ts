@@ -54,3 +54,14 @@ export function toExamples(
 }
 
 export const pairName = (index: number): string => `Pair ${index + 1}`
+
+/** The places of faults that have a field. */
+export const placesOf = (index: number): readonly string[] =>
+  ['message', 'output'].map((side) => `${pairName(index)}: ${side}`)
+
+/** In: a place of the request. Out: as the page calls it, such as `Pair 2: message`. */
+export const nameExample = (path: string, names: readonly string[]): string =>
+  path.replace(/^examples\[(\d+)\]\.?(.*)$/, (all, index: string, rest: string) => {
+    const name = names[Number(index)]
+    return name === undefined ? all : [name, rest].filter(Boolean).join(': ')
+  })
