@@ -91,13 +91,16 @@ export function DerivedView({ found, names, busy, refused, onAnswers, onOpen }: 
 
 const QUESTIONS_HINT = 'Choose a rule, add a pair that decides, or leave it for the editor'
 const MAX_EVIDENCE = 500
+const MAX_SHOWN = 60
 
 /** Long values come cut, as texts. */
-const show = (value: unknown): string =>
-  typeof value === 'string' && value.endsWith('…') ? value : JSON.stringify(value)
+const show = (value: unknown): string => {
+  const text = typeof value === 'string' && value.endsWith('…') ? value : JSON.stringify(value)
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+}
 
-const Code = ({ children }: Readonly<{ children: string }>) => (
-  <code>
+const Code = ({ children, className }: Readonly<{ children: string; className?: string }>) => (
+  <code className={className}>
     <VisibleText text={children} max={200} />
   </code>
 )
@@ -131,7 +134,11 @@ type Choose = (target: string, answer: string | undefined) => void
 
 const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
   { id: 'target', title: 'Place', isName: true, render: ({ target }) => <Code>{target}</Code> },
-  { id: 'source', title: 'Made by', render: ({ source }) => (source === undefined ? '–' : <Code>{source}</Code>) },
+  {
+    id: 'source',
+    title: 'Made by',
+    render: ({ source }) => (source === undefined ? '–' : <Code className="wrap">{source}</Code>),
+  },
   {
     id: 'note',
     title: 'Why',
@@ -144,7 +151,7 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
   },
   {
     id: 'choices',
-    title: 'Choose',
+    title: 'Choose a rule',
     meaning: 'Rules that explain every pair as well',
     render: ({ target, state, choices }) => (
       <div className="place-choices">
