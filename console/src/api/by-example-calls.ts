@@ -3,45 +3,33 @@ import { ApiFailure } from './api-failure.ts'
 import type { Schemas } from './client.ts'
 import { suggestEntries } from './mapping-calls.ts'
 import type { StoredTest } from './run-calls.ts'
-import type { TableFile } from './table-calls.ts'
 
-export type Example = NonNullable<Schemas['SuggestRequest']['examples']>[number]
+type Request = Schemas['SuggestRequest']
+export type Example = NonNullable<Request['examples']>[number]
 /** For targets of questions, the candidates that were chosen. */
 export type Answers = Readonly<Record<string, string>>
-type Suggestions = Schemas['Suggestions']
-export type Question = NonNullable<Suggestions['questions']>[number]
-export type Evidence = NonNullable<Suggestions['evidence']>[number]
-export type Derived = Required<Pick<Suggestions, 'endpoint' | 'tables' | 'evidence' | 'questions' | 'heldBack'>> &
-  Readonly<{ cut: boolean; notRead?: Suggestions['notRead']; tests?: readonly StoredTest[]; answers: Answers }>
-
-export type ExamplesRequest = Readonly<{
-  examples: readonly Example[]
-  answers: Answers
-  name?: string
-  pattern?: string
-}>
+type Parts = 'endpoint' | 'tables' | 'evidence' | 'questions' | 'heldBack' | 'cut'
+export type Derived = Required<Pick<Schemas['Suggestions'], Parts>> &
+  Readonly<{ notRead?: Schemas['Suggestions']['notRead']; tests: readonly StoredTest[]; answers: Answers }>
 
 /**
  * In: `document`, as text, that the mapping is for; without it, a new one is made. Out: the document, with the answers that
  * still name a candidate. Fails with an ApiFailure.
  */
-export async function deriveDocument(request: ExamplesRequest, document: string | undefined): Promise<Derived> {
+export async function deriveDocument(
+  request: Pick<Request, 'examples' | 'name' | 'pattern'> & Readonly<{ answers: Answers }>,
+  document: string | undefined,
+): Promise<Derived> {
   const { answers } = request
-  const parts = [JSON.stringify(request).slice(1, -1), ...(document === undefined ? [] : [`"endpoint":${document}`])]
+  const base = document === undefined ? '' : `,"endpoint":${document}`
   try {
-    return { ...((await suggestEntries(`{${parts.join(',')}}`)) as Omit<Derived, 'answers'>), answers }
+    const derived = await suggestEntries(`${JSON.stringify(request).slice(0, -1)}${base}}`)
+    return { ...(derived as unknown as Derived), answers }
   } catch (thrown) {
     const paths = thrown instanceof ApiFailure ? thrown.details.map(({ path }) => path) : []
-    const known = Object.entries(answers).filter(
-      ([target]) => !paths.includes(`answers.${target.replaceAll('.', '\\.')}`),
-    )
+    const isKnown = (target: string) => !paths.includes(`answers.${target.replaceAll('.', '\\.')}`)
+    const known = Object.entries(answers).filter(([target]) => isKnown(target))
     if (known.length === Object.keys(answers).length) throw thrown
     return deriveDocument({ ...request, answers: Object.fromEntries(known) }, document)
   }
 }
-
-/** The rows of a table as its file. */
-export const toTableFile = (rows: Derived['tables'][string]): TableFile => ({
-  content: new Blob([JSON.stringify(rows)]),
-  mediaType: 'application/json',
-})

@@ -5,21 +5,21 @@ import { forgetKept, keep, readKept } from './kept-drafts.ts'
 type DraftTests = Readonly<{ who: string; tests: readonly StoredTest[] }>
 
 const NAME = 'draft-tests:'
-/** Those that the browser has no room for. */
-const unkept = new Map<string, DraftTests>()
+const open = new Map<string, DraftTests>()
 
+/** After a reload they are there if the browser has room for them. */
 export function keepDraftTests(id: string, given: DraftTests): void {
-  forgetDraftTests(id)
-  if (given.tests.length > 0 && !keep(NAME + id, given)) unkept.set(id, given)
+  open.set(id, given)
+  keep(NAME + id, given)
 }
 
 export function readDraftTests(id: string, who: string): readonly StoredTest[] {
-  const kept = unkept.get(id) ?? (readKept(NAME + id, who) as DraftTests | undefined)
+  const kept = open.get(id) ?? (readKept(NAME + id, who) as DraftTests | undefined)
   return kept?.who === who ? kept.tests : []
 }
 
 export function forgetDraftTests(id: string): void {
-  unkept.delete(id)
+  open.delete(id)
   forgetKept(NAME + id)
 }
 

@@ -1,6 +1,6 @@
 /** What was derived: how much is right, what is left to ask, where each value comes from, and what is stored first. */
-import { type ReactNode, useRef, useState } from 'react'
-import { type Derived, type Evidence, type Question, toTableFile } from '../../api/by-example-calls.ts'
+import { useRef, useState } from 'react'
+import type { Answers, Derived } from '../../api/by-example-calls.ts'
 import { compareTable, putTable } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
@@ -11,72 +11,76 @@ import { FaultDetails } from '../../ui/states/fault-details.tsx'
 import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 import { countRows } from '../../ui/table/table-changes.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-
-type Answer = (target: string, answer: string | undefined) => void
+import { nameExample } from './given-examples.ts'
 
 export type DerivedViewProps = Readonly<{
   found: Derived
-  /** What the page calls the pair of this index. */
-  nameOf(index: number): string
+  /** What the page calls each pair. */
+  names: readonly string[]
   busy: boolean
   refused: string | undefined
-  onAnswer: Answer
-  onOpen(): void
+  onAnswers(answers: Answers): void
+  onOpen(found: Derived): void
 }>
 
-export function DerivedView({ found, nameOf, busy, refused, onAnswer, onOpen }: DerivedViewProps) {
+export function DerivedView({ found, names, busy, refused, onAnswers, onOpen }: DerivedViewProps) {
   const { endpoint, tables, evidence, questions, heldBack, answers, cut, notRead = [] } = found
-  const [stored, setStored] = useState<ReadonlySet<string>>(new Set())
-  const missing = Object.keys(tables).find((name) => !stored.has(name))
+  const { pairs, leaves, right, asked, wrong } = heldBack
+  const [stored, setStored] = useState<readonly string[]>([])
+  const missing = Object.keys(tables).find((name) => !stored.includes(name))
   const heading = useRef<HTMLHeadingElement>(null)
-  /** The button that was pressed goes with its question. */
-  const answer: Answer = (target, chosen) => {
+  const choose = (target: string, answer: string | undefined) => {
+    // The button that was pressed goes with its question.
     heading.current?.focus({ preventScroll: true })
-    onAnswer(target, chosen)
+    const { [target]: _before, ...others } = answers
+    onAnswers(answer === undefined ? others : { ...others, [target]: answer })
   }
+  const rows = toRows(found, names)
+  const proof = {
+    name: 'Right without seeing the pair',
+    value: pairs === 0 ? '–' : share(right, leaves),
+    hint: `${right} of ${leaves} values, ${asked} asked, ${leaves - right - asked} wrong; held-back pairs: ${pairs}`,
+  }
+  const noted = [
+    ...wrong.map(({ pair, target, expected, actual }) => ({
+      path: `${names[pair]}: ${target}`,
+      message: `Derived without this pair, it was ${show(actual)} instead of ${show(expected)}.`,
+    })),
+    ...notRead.map(({ part, reason }) => ({ path: nameExample(part, names), message: reason })),
+    ...(cut ? [{ message: 'The pairs have more than is looked at; places that were not reached are questions.' }] : []),
+  ]
   return (
     <section className="derived" aria-label="What was found" aria-busy={busy}>
       <div className="page-head">
-        <h2>What was found</h2>
+        <h2 ref={heading} tabIndex={-1}>
+          What was found
+        </h2>
         <Button
           tone="primary"
           refused={refused ?? (missing && `Store the table ${missing} first: the document reads it.`)}
           busy={busy}
-          onPress={onOpen}
+          onPress={() => onOpen(found)}
         >
           Open in the editor
         </Button>
       </div>
-      <Counts found={found} />
-      {cut && (
-        <p className="hint">The pairs have more than is looked at; places that were not reached are questions.</p>
-      )}
-      <FaultDetails details={notRead.map(({ part, reason }) => ({ path: part, message: reason }))} />
-      {heldBack.wrong.length > 0 && <Wrong wrong={heldBack.wrong} nameOf={nameOf} />}
-      <Tables tables={tables} stored={stored} onStored={(name) => setStored(new Set([...stored, name]))} />
-      <section className="panel" aria-label="Questions">
-        <h3 ref={heading} tabIndex={-1}>
-          Questions
-        </h3>
-        <p role="status">
-          {questions.length === 0
-            ? 'The pairs decide everything that they have.'
-            : 'The pairs do not decide these. Choose a rule, add a pair that decides, or leave it for the editor.'}
-        </p>
-        {questions.map((question, index) => (
-          <QuestionChoice
-            // Two questions may be about one place.
-            // biome-ignore lint/suspicious/noArrayIndexKey: the questions of one answer never change
-            key={index}
-            question={question}
-            nameOf={nameOf}
-            busy={busy}
-            onAnswer={answer}
-          />
-        ))}
-        <Answered answers={answers} busy={busy} onAnswer={answer} />
-      </section>
-      <EvidenceTable evidence={evidence} busy={busy} onAnswer={answer} />
+      <Figures
+        label="Counts"
+        figures={[
+          { name: 'Places found', value: evidence.length },
+          { name: 'Questions', value: <span role="status">{questions.length}</span>, hint: QUESTIONS_HINT },
+          proof,
+        ]}
+      />
+      <FaultDetails details={noted} />
+      <Tables tables={tables} stored={stored} onStored={(name) => setStored([...stored, name])} />
+      <DataTable
+        label="Places"
+        columns={columnsFor(choose, busy)}
+        rows={rows}
+        getRowId={(row) => String(rows.indexOf(row))}
+      />
+      {evidence.length > MAX_EVIDENCE && <p className="hint">The document has all places; the first are listed.</p>}
       <details>
         <summary>The document</summary>
         <TextViewer text={JSON.stringify(endpoint)} label="The document" fileName="document.json" />
@@ -85,211 +89,120 @@ export function DerivedView({ found, nameOf, busy, refused, onAnswer, onOpen }: 
   )
 }
 
-const Code = ({ children, max = 300 }: Readonly<{ children: string; max?: number }>) => (
-  <code className="wrap">
-    <VisibleText text={children} max={max} />
+const QUESTIONS_HINT = 'Choose a rule, add a pair that decides, or leave it for the editor'
+const MAX_EVIDENCE = 500
+const MAX_SHOWN = 60
+
+/** Long values come cut, as texts. */
+const show = (value: unknown): string => {
+  const text = typeof value === 'string' && value.endsWith('…') ? value : JSON.stringify(value)
+  return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
+}
+
+const Code = ({ children, className }: Readonly<{ children: string; className?: string }>) => (
+  <code className={className}>
+    <VisibleText text={children} max={200} />
   </code>
 )
 
-function Counts({ found: { evidence, questions, heldBack } }: Readonly<{ found: Derived }>) {
-  const { pairs, leaves, right, asked, wrong } = heldBack
-  const hint = `${right} of ${leaves} values of ${pairs === 1 ? 'the pair' : `the ${pairs} pairs`} that ${pairs === 1 ? 'was' : 'were'} held back`
-  return (
-    <Figures
-      label="Counts"
-      figures={[
-        { name: 'Places found', value: evidence.length },
-        { name: 'Questions', value: questions.length },
-        {
-          name: 'Right without seeing the pair',
-          value: pairs === 0 ? '–' : share(right, leaves),
-          hint: pairs === 0 ? 'One pair proves nothing; add another' : `${hint}${asked > 0 ? `, ${asked} asked` : ''}`,
-          tone: wrong.length > 0 ? 'bad' : undefined,
-        },
-      ]}
-    />
-  )
+type State = 'question' | 'your answer' | 'found'
+type Row = Readonly<{ target: string; source: string | undefined; state: State; note: string; choices: string[] }>
+
+/** Questions first, then the answers to others, then what was found. */
+function toRows({ questions, answers, evidence }: Derived, names: readonly string[]): readonly Row[] {
+  const row = (state: State, target: string, source?: string, note = '', choices: readonly string[] = []): Row => ({
+    state,
+    target,
+    source,
+    note,
+    choices: [...new Set(choices)],
+  })
+  return [
+    ...questions.map(({ target, source, message, examples, candidates }) => {
+      const values = examples.map(({ pair, value }) => `${names[pair]}: ${show(value)}`)
+      return row('question', target, source, `${message} ${values.join(', ')}`, candidates)
+    }),
+    ...Object.entries(answers).map(([target, answer]) => row('your answer', target, answer)),
+    ...evidence.slice(0, MAX_EVIDENCE).map(({ target, source, pairs, codes, alternatives }) => {
+      const note = `Pairs: ${pairs}${codes === undefined ? '' : `, codes: ${codes}`}`
+      return row('found', target, source, note, alternatives)
+    }),
+  ]
 }
 
-type Named = Readonly<{ nameOf(index: number): string }>
+type Choose = (target: string, answer: string | undefined) => void
 
-const Wrong = ({ wrong, nameOf }: Named & Readonly<{ wrong: Derived['heldBack']['wrong'] }>) => (
-  <section className="panel" aria-label="Wrong without seeing the pair">
-    <h3>Wrong without seeing the pair</h3>
-    <ul className="failure-details">
-      {wrong.map(({ pair, target, expected, actual }) => (
-        <li key={`${pair} ${target}`}>
-          {nameOf(pair)}: <Code>{target}</Code> expected <Code>{JSON.stringify(expected)}</Code>, got{' '}
-          <Code>{JSON.stringify(actual)}</Code>
-        </li>
-      ))}
-    </ul>
-  </section>
-)
+const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
+  { id: 'target', title: 'Place', isName: true, render: ({ target }) => <Code>{target}</Code> },
+  {
+    id: 'source',
+    title: 'Made by',
+    render: ({ source }) => (source === undefined ? '–' : <Code className="wrap">{source}</Code>),
+  },
+  {
+    id: 'note',
+    title: 'Why',
+    render: ({ state, note }) => (
+      <>
+        {state !== 'found' && <StatusChip tone={state === 'question' ? 'warn' : 'good'}>{state}</StatusChip>}{' '}
+        <VisibleText text={note} max={500} />
+      </>
+    ),
+  },
+  {
+    id: 'choices',
+    title: 'Choose a rule',
+    meaning: 'Rules that explain every pair as well',
+    render: ({ target, state, choices }) => (
+      <div className="place-choices">
+        {choices.map((one) => (
+          <Button key={one} label={`Use ${one} for ${target}`} busy={busy} onPress={() => choose(target, one)}>
+            <Code>{one}</Code>
+          </Button>
+        ))}
+        {state === 'your answer' && (
+          <Button label={`Ask about ${target} again`} busy={busy} onPress={() => choose(target, undefined)}>
+            Ask again
+          </Button>
+        )}
+      </div>
+    ),
+  },
+]
 
 type TablesProps = Readonly<{
   tables: Derived['tables']
-  stored: ReadonlySet<string>
+  stored: readonly string[]
   onStored(name: string): void
 }>
 
 function Tables({ tables, stored, onStored }: TablesProps) {
-  const [open, setOpen] = useState<string>()
-  if (Object.keys(tables).length === 0) return null
-  const file = toTableFile(tables[open ?? ''] ?? [])
+  const [open, setOpen] = useState('')
+  const file = { content: new Blob([JSON.stringify(tables[open])]), mediaType: 'application/json' }
   return (
-    <section className="panel" aria-label="Tables">
-      <h3>Tables</h3>
-      <p className="hint">The document reads these code lists as tables. Store them before you open it.</p>
-      <ul className="rows">
-        {Object.entries(tables).map(([name, rows]) => (
-          <li key={name}>
-            <Code>{name}</Code> {countRows(rows.length)}
-            {stored.has(name) ? (
-              <StatusChip tone="good">stored</StatusChip>
-            ) : (
-              <Button onPress={() => setOpen(name)}>Store the table {name} …</Button>
-            )}
-          </li>
-        ))}
-      </ul>
-      {open !== undefined && (
+    <>
+      {Object.entries(tables).map(([name, rows]) => (
+        <div key={name} className="banner">
+          <p>
+            The document reads the table <Code>{name}</Code> of {countRows(rows.length)}.
+          </p>
+          {stored.includes(name) ? (
+            <StatusChip tone="good">stored</StatusChip>
+          ) : (
+            <Button onPress={() => setOpen(name)}>Store the table …</Button>
+          )}
+        </div>
+      ))}
+      {open !== '' && (
         <StoreDialog
           title={`Store the table ${open}`}
           name={open}
           compare={() => compareTable(open, file, {})}
           store={(change) => putTable(open, file, change)}
           onStored={() => onStored(open)}
-          onClose={() => setOpen(undefined)}
+          onClose={() => setOpen('')}
         />
       )}
-    </section>
-  )
-}
-
-type QuestionChoiceProps = Named & Readonly<{ question: Question; busy: boolean; onAnswer: Answer }>
-
-function QuestionChoice({ question, nameOf, busy, onAnswer }: QuestionChoiceProps) {
-  const { target, message, source, candidates, examples } = question
-  return (
-    <div className="question" role="group" aria-label={`Question about ${target}`}>
-      <p>
-        <Code>{target}</Code> {message}
-      </p>
-      {examples.length > 0 && (
-        <p className="quiet">
-          {examples.map(({ pair, value }, index) => (
-            <span key={pair}>
-              {index > 0 && ', '}
-              {nameOf(pair)}: <Code max={80}>{JSON.stringify(value)}</Code>
-            </span>
-          ))}
-        </p>
-      )}
-      <div className="choices">
-        {[...new Set(candidates)].map((candidate) => (
-          <Button key={candidate} busy={busy} onPress={() => onAnswer(target, candidate)}>
-            <CandidateText candidate={candidate} />
-          </Button>
-        ))}
-        {source === undefined ? (
-          <p className="hint">The document has nothing here: add a pair, or write the entry in the editor.</p>
-        ) : (
-          <p className="hint">
-            For now, the document has <Code max={200}>{source}</Code>.
-          </p>
-        )}
-      </div>
-    </div>
-  )
-}
-
-const CONSTANT = 'the constant '
-
-const CandidateText = ({ candidate }: Readonly<{ candidate: string }>): ReactNode =>
-  candidate.startsWith(CONSTANT) ? (
-    <>
-      It is always <Code>{candidate.slice(CONSTANT.length)}</Code>
     </>
-  ) : (
-    <>
-      It is <Code>{candidate}</Code>
-    </>
-  )
-
-function Answered({
-  answers,
-  busy,
-  onAnswer,
-}: Readonly<{ answers: Derived['answers']; busy: boolean; onAnswer: Answer }>) {
-  if (Object.keys(answers).length === 0) return null
-  return (
-    <section aria-label="Your answers">
-      <h4>Your answers</h4>
-      <ul className="rows">
-        {Object.entries(answers).map(([target, answer]) => (
-          <li key={target}>
-            <span>
-              <Code>{target}</Code> is <Code>{answer}</Code>
-            </span>
-            <Button
-              tone="quiet"
-              busy={busy}
-              label={`Take the answer about ${target} back`}
-              onPress={() => onAnswer(target, undefined)}
-            >
-              Take back
-            </Button>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-const SHOWN_AT_FIRST = 200
-
-type EvidenceTableProps = Readonly<{ evidence: readonly Evidence[]; busy: boolean; onAnswer: Answer }>
-
-function EvidenceTable({ evidence, busy, onAnswer }: EvidenceTableProps) {
-  const [isWhole, setWhole] = useState(false)
-  const rows = (isWhole ? evidence : evidence.slice(0, SHOWN_AT_FIRST)).map((row, index) => ({ ...row, index }))
-  const columns: readonly Column<Evidence & { index: number }>[] = [
-    { id: 'target', title: 'Place', isName: true, render: ({ target }) => <Code>{target}</Code> },
-    { id: 'source', title: 'Made by', render: ({ source }) => <Code>{source}</Code> },
-    {
-      id: 'pairs',
-      title: 'Pairs',
-      meaning: 'How many pairs have the place',
-      align: 'end',
-      render: ({ pairs, codes }) => `${pairs}${codes === undefined ? '' : `, ${codes} codes`}`,
-    },
-    {
-      id: 'alternatives',
-      title: 'Would explain every pair as well',
-      render: ({ target, alternatives }) =>
-        [...new Set(alternatives)].map((one) => (
-          <Button
-            key={one}
-            tone="quiet"
-            busy={busy}
-            label={`Use ${one} for ${target}`}
-            onPress={() => onAnswer(target, one)}
-          >
-            <Code>{one}</Code>
-          </Button>
-        )),
-    },
-  ]
-  return (
-    <section className="panel" aria-label="Where each value comes from">
-      <h3>Where each value comes from</h3>
-      <DataTable label="Evidence" columns={columns} rows={rows} getRowId={({ index }) => String(index)} />
-      {rows.length < evidence.length && (
-        <div>
-          <Button onPress={() => setWhole(true)}>Show all {evidence.length.toLocaleString('en')}</Button>
-        </div>
-      )}
-    </section>
   )
 }

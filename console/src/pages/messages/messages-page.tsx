@@ -1,12 +1,9 @@
 /** `/messages`: recorded messages, found by the service; beside them the one that is open (`/messages/:id`). */
-import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, Outlet, useMatch, useNavigate } from '@tanstack/react-router'
-import { asFailure } from '../../api/api-failure.ts'
 import { listMessages } from '../../api/records/message-calls.ts'
 import type { MessageFilters } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
-import { Button } from '../../ui/controls/button.tsx'
-import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { PlanButton, TaskButton } from '../../ui/controls/plan-button.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { MessageFilterBar } from './message-filters.tsx'
@@ -56,20 +53,16 @@ const MAX_EXAMPLES = 20
 /** The newest messages that were done are the pairs of a document. */
 function DeriveButton({ filters }: Readonly<{ filters: MessageFilters }>) {
   const navigate = useNavigate()
-  const author = useRefusal('author')
-  const operator = useRefusal('operator')
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => listMessages({ ...filters, outcome: ['done'] }, { limit: MAX_EXAMPLES }),
-    onSuccess: ({ messages }) => {
-      if (messages.length === 0) notify('None of these messages was done, so none shows what it becomes.', 'warn')
-      else void navigate({ to: '/endpoints/by-example', search: { message: messages.map(({ id }) => id) } })
-    },
-    onError: (thrown) => notify(asFailure(thrown).message, 'warn'),
-  })
+  const [author, operator] = [useRefusal('author'), useRefusal('operator')]
+  const run = async () => {
+    const { messages } = await listMessages({ ...filters, outcome: ['done'] }, { limit: MAX_EXAMPLES })
+    if (messages.length === 0) return notify('None of these messages was done, so none shows what it becomes.', 'warn')
+    await navigate({ to: '/endpoints/by-example', search: { message: messages.map(({ id }) => id) } })
+  }
   return (
-    <Button refused={author ?? operator} busy={isPending} onPress={() => mutate()}>
+    <TaskButton refused={author ?? operator} run={run}>
       Derive a document from these
-    </Button>
+    </TaskButton>
   )
 }
 
