@@ -5,9 +5,10 @@ import { createOfflineServices } from '../../../../src/app/offline.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { createLogger } from '../../../../src/observe/log/logger.ts'
 import { readSettings } from '../../../../src/settings/settings.ts'
-import { type ByExample, deriveByExample, type Example } from '../../../../src/try/suggestions/by-example/by-example.ts'
+import { deriveByExample, type Example } from '../../../../src/try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../../../../src/try/suggestions/by-example/run-pairs.ts'
 
+import type { ByExample } from '../../../../src/try/suggestions/suggest-answer.ts'
 import { json, type Service, startService } from '../../../support/service.ts'
 
 const reading = readSettings({})
