@@ -8,9 +8,7 @@ import {
   constant,
   described,
   Endpoint,
-  either,
   enumSchema,
-  extend,
   FailureDetail,
   flag,
   list,
@@ -19,12 +17,11 @@ import {
   object,
   record,
   text,
-  values,
   whole,
 } from '../core/schema.ts'
 import { FORMATS } from '../formats/codecs.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
-import { DOUBTS } from '../try/suggestions/by-example/choose-rule.ts'
+import { Suggestions } from '../try/suggestions/suggest-answer.ts'
 import {
   DraftRequest,
   lintSuggestRequest,
@@ -92,66 +89,6 @@ export const EndpointDraft = named(
     faults: described(list(FailureDetail), 'Such as a name that is taken; there is no test then.'),
   },
   { test: described(Test, 'What the document does with the sample.') },
-)
-
-export const Suggestions = named(
-  'Suggestions',
-  {
-    suggestions: list(
-      object({
-        source: text,
-        target: text,
-        to: either([text, object({ key: text, transform: text })]),
-        score: extend(number, { minimum: 0.5, maximum: 1 }),
-        reason: text,
-      }),
-    ),
-    cut: described(flag, 'Whether fields were left out.'),
-  },
-  {
-    fields: described(
-      list(object({ path: text, types: list(enumSchema(['string', 'number', 'boolean'])) })),
-      'The scalars of the target; `[]` means every element of an array.',
-    ),
-    notRead: described(
-      list(object({ part: text, reason: text })),
-      'Of recorded messages: parts that were not kept or are redacted, and examples that were left out.',
-    ),
-    endpoint: described(Endpoint, 'Of examples: the document that makes their outputs of their messages.'),
-    tests: described(list(Test), 'Of examples: a test of each, as many as a file of tests holds.'),
-    tables: described(record(list(values)), 'The rows of the tables that it reads, to be stored first.'),
-    evidence: list(
-      object(
-        { target: text, source: text, pairs: described(whole, 'How many have the target.'), alternatives: list(text) },
-        { codes: described(whole, 'Of a code list that the pairs show.') },
-      ),
-    ),
-    questions: described(
-      list(
-        object(
-          {
-            target: text,
-            reason: enumSchema(Object.keys(DOUBTS) as (keyof typeof DOUBTS)[]),
-            message: text,
-            candidates: list(text),
-            examples: list(object({ pair: whole, value: anything })),
-          },
-          { source: described(text, 'What the document has for now.') },
-        ),
-      ),
-      'What the examples do not decide.',
-    ),
-    heldBack: described(
-      object({
-        pairs: whole,
-        leaves: whole,
-        right: whole,
-        asked: described(whole, 'Not right, and a question.'),
-        wrong: list(object({ pair: whole, target: text, expected: anything, actual: anything })),
-      }),
-      'What a document derived without these examples makes of them.',
-    ),
-  },
 )
 
 export const authoringRoutes = [

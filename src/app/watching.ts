@@ -24,7 +24,7 @@ import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { RunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import type { ReadExamples } from '../try/suggestions/examples.ts'
-import { createReadRecordedMessage, createSuggest } from '../try/suggestions/suggest.ts'
+import { createSuggest, type ReadRecordedMessage } from '../try/suggestions/suggest.ts'
 import type { ServiceHealth } from './health.ts'
 import type { Observers } from './observers.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
@@ -38,6 +38,7 @@ type WatchingOptions = Readonly<{
   records: MessageRecords
   health: ServiceHealth
   schedules: ScheduleRunner
+  readRecorded: ReadRecordedMessage
   readExamples: ReadExamples
   runPairs: RunPairs
   workerCluster: WorkerCluster | undefined
@@ -57,6 +58,7 @@ export function createWatching(options: WatchingOptions) {
     records,
     health,
     schedules,
+    readRecorded,
     readExamples,
     runPairs,
     workerCluster,
@@ -116,7 +118,7 @@ export function createWatching(options: WatchingOptions) {
       suggest: createSuggest({
         settings,
         readDocument: endpointService.get,
-        readRecorded: createReadRecordedMessage(records.search),
+        readRecorded,
         readExamples,
         runPairs,
       }),

@@ -10,9 +10,9 @@ import type { ActiveTable, TableSet } from '../core/tables/table-set.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
 import { readTableValue } from '../tables/table-formats.ts'
-import type { ByExample, Question } from '../try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../try/suggestions/by-example/run-pairs.ts'
-import { type Suggested, suggestByExample } from '../try/suggestions/suggest.ts'
+import { suggestByExample } from '../try/suggestions/suggest.ts'
+import type { ByExample, Suggested } from '../try/suggestions/suggest-answer.ts'
 import type { SuggestRequest } from '../try/suggestions/suggest-request.ts'
 import { checkTestFile } from '../try/tests/check-test-file.ts'
 import type { TestReport } from '../try/tests/test-file.ts'
@@ -28,6 +28,7 @@ import { escapeValues } from './project/project-documents.ts'
 import { ServiceFault } from './service-client/management-client.ts'
 
 type NewGiven = Given<'new'>
+type Question = ByExample['questions'][number]
 
 /** `name`: of its test. */
 export type NamedExample = Readonly<{

@@ -19,18 +19,7 @@ import {
 } from './by-example/source-values.ts'
 import { findConversions, findPaths } from './by-example/value-rules.ts'
 import { countLists, type Leaf, type LeafType, toJsonType } from './places.ts'
-
-/** A proposed entry of `inputMapping`: `{ [source]: to }`. */
-export type Suggestion = Readonly<{
-  source: string
-  target: string
-  /** The value of the entry. */
-  to: string | Readonly<{ key: string; transform: string }>
-  /** From 0.5 to 1. */
-  score: number
-  /** What is alike, as a phrase. */
-  reason: string
-}>
+import type { Suggestion } from './suggest-answer.ts'
 
 /** The weight of the types in a score; the rest is that of the names. */
 const TYPE = 0.15

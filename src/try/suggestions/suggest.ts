@@ -2,9 +2,9 @@
  * Suggests entries of `inputMapping`: fields of a message and of its output that have the same name, place and type. No value
  * of a message or sample is part of a suggestion.
  */
+import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject, omitUndefined } from '../../core/json.ts'
 import { collectInto, documentPath, type Lint, type LintSink } from '../../core/lint.ts'
-import type { RecordedBody } from '../../core/records/message-record.ts'
 import { letOthersRun } from '../../core/slice.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
@@ -27,28 +27,15 @@ import { parseMediaType } from '../../formats/media-type.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
 import { parsePath } from '../../language/paths/path.ts'
 import { parseSteps } from '../../language/paths/path-steps.ts'
-import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
-import type { MessageSearch } from '../../records/message-log/message-search.ts'
+import { type RecordedMessages, readRecordedMessage } from '../dry-run/recorded-message.ts'
 import { UnknownAnswers } from './by-example/answers.ts'
-import { type ByExample, deriveByExample, UnreadableExample } from './by-example/by-example.ts'
+import { deriveByExample, UnreadableExample } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
 import { type Examples, type GivenExample, type ReadExamples, testExamples } from './examples.ts'
 import { type Leaf, Places, toJsonType } from './places.ts'
-import { type Suggestion, suggestEntries } from './suggest-entries.ts'
+import type { ByExample, Suggested } from './suggest-answer.ts'
+import { suggestEntries } from './suggest-entries.ts'
 import { invalid, type SampleBody, type SuggestRequest, type SuggestSource } from './suggest-request.ts'
-
-/** `cut`: the samples have more fields than are compared, or some with longer paths, or the time was over. */
-export type Suggested = Readonly<{
-  /** Of examples: a test of each. */
-  tests?: readonly JsonObject[]
-  suggestions: readonly Suggestion[]
-  cut: boolean
-  /** The places of the target with the types of their values, if asked for. */
-  fields?: readonly Readonly<{ path: string; types: readonly string[] }>[]
-  /** Parts of the recorded message that could not be used. */
-  notRead?: readonly Readonly<{ part: string; reason: string }>[]
-}> &
-  Partial<Omit<ByExample, 'cut'>>
 
 type SuggestOptions = Readonly<{
   settings: ParserSettings
@@ -337,45 +324,48 @@ function missingTargets(mapped: ReadonlyMap<string, readonly string[]>, message:
   })
 }
 
-// The request for suggestions and its checks.
-
 /** Fails with ID_MALFORMED, MESSAGE_UNKNOWN, STORE_UNAVAILABLE. */
-type ReadRecordedMessage = (messageId: string) => Promise<
-  Readonly<{
-    source: SuggestSource
-    notRead: readonly Readonly<{ part: string; reason: string }>[]
-  }>
->
+export type ReadRecordedMessage = (
+  messageId: string,
+) => Promise<Readonly<{ source: SuggestSource; notRead: readonly Part[] }>>
+type Part = Readonly<{ part: string; reason: string }>
 
-export function createReadRecordedMessage(search: Pick<MessageSearch, 'get' | 'body'>): ReadRecordedMessage {
-  return async (messageId) => {
-    const { bodies } = await search.get(messageId)
-    const notRead: { part: string; reason: string }[] = []
-    const lookups: Record<string, SampleBody | readonly SampleBody[]> = Object.create(null)
-    let request: Pick<RecordedRequest, 'query' | 'urlParams'> = { query: {}, urlParams: {} }
-    let incoming: SampleBody = {}
-    if (!bodies.some(({ which }) => which === 'incoming')) {
-      notRead.push({ part: 'incoming', reason: 'the body was not kept, or the message had none' })
+const UNKEPT: Part = { part: 'incoming', reason: 'the body was not kept, or the message had none' }
+
+export const createReadRecordedMessage =
+  (recorded: RecordedMessages): ReadRecordedMessage =>
+  async (messageId) => {
+    const message = await readRecordedMessage(messageId, recorded).catch((thrown) => {
+      if (thrown instanceof Failure && thrown.code === 'MESSAGE_BODY_UNKNOWN') return undefined
+      throw thrown
+    })
+    if (message === undefined) return { source: {}, notRead: [UNKEPT] }
+    const { incoming, summaries, exchanges } = message
+    const answered = exchanges.filter(({ call }) => call.kind === 'lookup')
+    const parts = [...summaries, ...answered.flatMap(({ summary }) => summary ?? [])]
+    const cut = parts.filter((part) => part.cut)
+    const body = summaries.find(({ which }) => which === 'incoming')
+    const lookups = new Map<string, SampleBody | readonly SampleBody[]>()
+    for (const { call, answer } of answered) {
+      if (answer === undefined || answer.fault !== undefined) continue
+      const one = toSample(answer.body, answer.headers['content-type'])
+      lookups.set(call.id, call.item === undefined ? one : [...[lookups.get(call.id) ?? []].flat(), one])
     }
-    for (const { which, cut } of bodies) {
-      const lookup = parseLookupName(which)
-      if (which !== 'incoming' && which !== 'request' && lookup === undefined) continue
-      if (cut) {
-        notRead.push({ part: which, reason: 'only the start of the body was kept' })
-        continue
-      }
-      const body = await search.body(messageId, which)
-      if (which === 'incoming') incoming = toSample(body)
-      else if (lookup === undefined) request = readRequest(body)
-      else if (lookup.isItem) lookups[lookup.id] = [...[lookups[lookup.id] ?? []].flat(), toSample(body)]
-      else lookups[lookup.id] = toSample(body)
+    return {
+      source: {
+        ...(body === undefined || body.cut ? {} : toSample(incoming.body, body.contentType)),
+        query: incoming.query ?? {},
+        urlParams: incoming.urlParams ?? {},
+        lookups: Object.fromEntries(lookups),
+      },
+      notRead: [
+        ...(body === undefined ? [UNKEPT] : []),
+        ...cut.map(({ which }) => ({ part: which, reason: 'only the start of the body was kept' })),
+      ],
     }
-    const { query, urlParams } = request
-    return { source: { ...incoming, query, urlParams, lookups }, notRead }
   }
-}
 
-const toSample = ({ summary, content }: RecordedBody): SampleBody => ({
-  body: content,
-  ...(summary.contentType === '' ? {} : { contentType: summary.contentType }),
+const toSample = (body: Uint8Array | undefined, contentType: string | undefined): SampleBody => ({
+  ...(body && { body }),
+  ...(contentType && { contentType }),
 })

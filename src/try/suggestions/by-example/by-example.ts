@@ -7,6 +7,7 @@ import { isError } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
+import type { ByExample, Evidence, HeldBack, Question } from '../suggest-answer.ts'
 import {
   type Answers,
   checkAnswers,
@@ -37,46 +38,6 @@ export class UnreadableExample extends Error {
     this.index = index
   }
 }
-
-export type Evidence = Readonly<{
-  target: string
-  source: string
-  /** How many pairs have the target. */
-  pairs: number
-  alternatives: readonly string[]
-  /** A code list that the pairs show. */
-  codes?: number
-}>
-
-export type Question = Readonly<{
-  target: string
-  reason: Doubt
-  message: string
-  /** What is in the document for now; absent if nothing is. */
-  source?: string
-  candidates: readonly string[]
-  examples: readonly Readonly<{ pair: number; value: Json }>[]
-}>
-
-export type HeldBack = Readonly<{
-  pairs: number
-  leaves: number
-  right: number
-  /** Wrong or missing, where the document that was derived without these pairs has a question. */
-  asked: number
-  wrong: readonly Readonly<{ pair: number; target: string; expected: Json; actual: Json }>[]
-}>
-
-export type ByExample = Readonly<{
-  endpoint: JsonObject
-  /** The rows of the tables that the document reads. */
-  tables: Readonly<Record<string, readonly JsonObject[]>>
-  evidence: readonly Evidence[]
-  questions: readonly Question[]
-  heldBack: HeldBack
-  /** There is more in the pairs than is looked at: places that were not reached are questions. */
-  cut: boolean
-}>
 
 /** Of one derivation: at most about a second. */
 const UNITS = 1_200_000

@@ -4,6 +4,7 @@
  */
 import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
+import { isTooLong } from '../../../language/paths/path-tree.ts'
 import { type Choice, chooseRule, type Doubt, MIN_BITS, MIN_SHOWN, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
@@ -150,6 +151,10 @@ async function deriveObject(
     if (steps.length > 0) nodes.push(toEntry(scope, rows, steps, { candidate: constantOf({}), others: [] }))
   }
   for (const name of names) {
+    if (isTooLong(steps, name)) {
+      derivation.budget.cut = true
+      return [...nodes, unknown(scope, rows, steps)]
+    }
     if (name === '' || REFUSED_NAMES.has(name)) {
       nodes.push(unknown(scope, rows, [...steps, { kind: 'name', name }]))
       continue

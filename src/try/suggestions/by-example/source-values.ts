@@ -4,6 +4,7 @@
  */
 import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
+import { isTooLong } from '../../../language/paths/path-tree.ts'
 
 /** The number of a value; ABSENT of none. */
 export type ValueId = number
@@ -114,7 +115,7 @@ export function addColumns(
     return
   }
   for (const name of names) {
-    if (name === '' || REFUSED_NAMES.has(name)) continue
+    if (!isNameable(budget, place, name)) continue
     addColumns(
       into,
       values,
@@ -123,6 +124,13 @@ export function addColumns(
       rows.map((value) => memberOf(value, name)),
     )
   }
+}
+
+/** A place whose path is too long to be listed is left out. */
+function isNameable(budget: Budget, { steps }: Place, name: string): boolean {
+  if (isTooLong(steps, name)) budget.cut = true
+  else return name !== '' && !REFUSED_NAMES.has(name)
+  return false
 }
 
 const memberOf = (value: Json | undefined, name: string): Json | undefined =>
@@ -163,7 +171,7 @@ function addList(
       addList(into, values, budget, at, joined, depth + 1)
     }
     for (const name of isList ? [] : names) {
-      if (name === '' || REFUSED_NAMES.has(name)) continue
+      if (!isNameable(budget, at, name)) continue
       const inner = members.map((row) => row?.map((value) => memberOf(value, name)))
       addMembers({ level: at.level, steps: [...at.steps, { kind: 'name', name }] }, inner, nesting + 1)
     }

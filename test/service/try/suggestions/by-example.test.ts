@@ -5,9 +5,11 @@ import { createOfflineServices } from '../../../../src/app/offline.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { createLogger } from '../../../../src/observe/log/logger.ts'
 import { readSettings } from '../../../../src/settings/settings.ts'
-import { type ByExample, deriveByExample, type Example } from '../../../../src/try/suggestions/by-example/by-example.ts'
+import { deriveByExample, type Example } from '../../../../src/try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../../../../src/try/suggestions/by-example/run-pairs.ts'
 
+import type { ByExample } from '../../../../src/try/suggestions/suggest-answer.ts'
+import { timesAsCostly } from '../../../support/cpu-time.ts'
 import { json, type Service, startService } from '../../../support/service.ts'
 
 const reading = readSettings({})
@@ -677,6 +679,26 @@ describe('an answer to a question, or another alternative,', () => {
       }
     })
   }
+})
+
+test('names of 20,000 characters cost no more than others, and what is below them is asked', async () => {
+  const pairsBelow = (name: string): Case['pairs'] =>
+    ['a', 'b', 'c'].map((value) => {
+      const fields = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}`, `value ${at} ${value}`]))
+      return [
+        { [name]: fields, list: [{ [name]: fields }] },
+        { id: value, [name]: { ...fields, own: value }, list: [{ [name]: { ...fields, own: value } }] },
+      ]
+    })
+  const long = 'n'.repeat(20_000)
+  const ratio = await timesAsCostly(
+    () => deriveFrom(pairsBelow(long)),
+    () => deriveFrom(pairsBelow('n')),
+  )
+  assert.ok(ratio < 10, `${ratio.toFixed(1)} times the processor time`)
+  const { questions, cut } = await deriveFrom(pairsBelow(long))
+  assert.equal(cut, true)
+  assert.ok(questions.some(({ target, reason }) => target === '$' && reason === 'unexplained'))
 })
 
 describe('POST /endpoints/suggest with examples', () => {

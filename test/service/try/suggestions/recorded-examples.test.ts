@@ -106,6 +106,29 @@ describe('recorded messages as examples', () => {
     return reply.json<Found & JsonObject>()
   }
 
+  test('are the source of entries, with what their lookups answered; parts that were cut are named', async () => {
+    const sample = { ward: { name: '' }, site: '', born: '', id: '' }
+    const entries = async (name: string) => {
+      const reply = await ask('/endpoints/suggest', { messageId: recorded[name]?.[0] ?? '', target: { sample } })
+      const { suggestions, notRead } = reply.json<{
+        suggestions: { source: string; target: string }[]
+        notRead: Json
+      }>()
+      return [Object.fromEntries(suggestions.map(({ source, target }) => [source, target])), notRead]
+    }
+    assert.deepEqual(await entries('mapping'), [
+      {
+        'lookupRequests.ward.data.name': 'ward.name',
+        'urlParams.site': 'site',
+        'requestBody.born': 'born',
+        'requestBody.id': 'id',
+      },
+      [],
+    ])
+    const cut = [{ part: 'incoming', reason: 'only the start of the body was kept' }]
+    assert.deepEqual(await entries('long'), [{}, cut])
+  })
+
   const CASES: readonly (readonly [name: string, sources: Readonly<Record<string, string>>])[] = [
     [
       'mapping',

@@ -8,7 +8,8 @@ import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
 import { readGiven } from '../../../../src/try/suggestions/examples.ts'
-import { createSuggest, type Suggested } from '../../../../src/try/suggestions/suggest.ts'
+import { createSuggest } from '../../../../src/try/suggestions/suggest.ts'
+import type { Suggested } from '../../../../src/try/suggestions/suggest-answer.ts'
 import {
   lintSuggestRequest,
   SUGGESTION_INVALID,
