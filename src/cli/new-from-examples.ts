@@ -4,7 +4,7 @@ import { pairTransactions } from '../../migrate/compare/transaction-pairs.ts'
 import { createOfflineServices, createOfflineTests } from '../app/offline.ts'
 import { MAX_EXAMPLE_BYTES, MAX_EXAMPLES } from '../core/examples.ts'
 import { Failure } from '../core/failure.ts'
-import type { Json, JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { ActiveTable, TableSet } from '../core/tables/table-set.ts'
 import { createLogger } from '../observe/log/logger.ts'
@@ -21,7 +21,7 @@ import type { Given } from './commands.ts'
 import { createCredentialNames } from './deployment/credential-names.ts'
 import { pulledDocument } from './deployment/pulled-document.ts'
 import { openService } from './deployment/service.ts'
-import { readExampleFiles } from './example-files.ts'
+import { type NamedExample, readExampleFiles } from './example-files.ts'
 import { type Filters, findAll, readFilters } from './ids-or-filters.ts'
 import { readOpenhim } from './openhim-source.ts'
 import { escapeValues } from './project/project-documents.ts'
@@ -29,14 +29,6 @@ import { ServiceFault } from './service-client/management-client.ts'
 
 type NewGiven = Given<'new'>
 type Question = ByExample['questions'][number]
-
-/** `name`: of its test. */
-export type NamedExample = Readonly<{
-  name: string
-  message: JsonObject
-  output: Json
-  outputType?: string | undefined
-}>
 
 /** `names`: of the pairs. */
 type Found = Readonly<{
