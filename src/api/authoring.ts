@@ -1,15 +1,14 @@
 /** What helps to write a document: vocabulary, suggestions, first drafts. */
 
 import { allows, type Caller } from '../core/access.ts'
+import { MAX_EXAMPLE_BYTES } from '../core/examples.ts'
 import { Failure } from '../core/failure.ts'
 import {
   anything,
   constant,
   described,
   Endpoint,
-  either,
   enumSchema,
-  extend,
   FailureDetail,
   flag,
   list,
@@ -22,6 +21,7 @@ import {
 } from '../core/schema.ts'
 import { FORMATS } from '../formats/codecs.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
+import { Suggestions } from '../try/suggestions/suggest-answer.ts'
 import {
   DraftRequest,
   lintSuggestRequest,
@@ -91,29 +91,6 @@ export const EndpointDraft = named(
   { test: described(Test, 'What the document does with the sample.') },
 )
 
-export const Suggestions = named(
-  'Suggestions',
-  {
-    suggestions: list(
-      object({
-        source: text,
-        target: text,
-        to: either([text, object({ key: text, transform: text })]),
-        score: extend(number, { minimum: 0.5, maximum: 1 }),
-        reason: text,
-      }),
-    ),
-    cut: described(flag, 'Whether fields were left out.'),
-  },
-  {
-    fields: described(
-      list(object({ path: text, types: list(enumSchema(['string', 'number', 'boolean'])) })),
-      'The scalars of the target; `[]` means every element of an array.',
-    ),
-    notRead: list(object({ part: text, reason: text })),
-  },
-)
-
 export const authoringRoutes = [
   route({
     method: 'GET',
@@ -135,11 +112,16 @@ export const authoringRoutes = [
     method: 'POST',
     path: '/endpoints/suggest',
     role: 'viewer',
-    summary: 'Entries of inputMapping for fields of the same name, place and type.',
+    summary:
+      'Entries of inputMapping for fields of the same value, or name, place and type; of examples, a whole document.',
     body: checkedBody(SuggestRequest, { ...SUGGESTION_INVALID, also: lintSuggestRequest }),
     answers: { 200: answer('The best first; without values of the samples.', Suggestions) },
     fails: ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_UNKNOWN'],
     sends: 'no-store',
+    bodyLimit: {
+      setting: 'the limit of examples',
+      bytes: ({ parserLimitBytes }) => Math.max(parserLimitBytes, MAX_EXAMPLE_BYTES),
+    },
     handle: async ({ body, caller }, { suggest }) => suggest(body, () => demandOperator(caller)),
   }),
   route({

@@ -22,7 +22,9 @@ import { driftReport } from '../records/drift/drift-report.ts'
 import type { DriftCounts } from '../records/drift/endpoint-drift.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
-import { createReadRecordedMessage, createSuggest } from '../try/suggestions/suggest.ts'
+import type { RunPairs } from '../try/suggestions/by-example/run-pairs.ts'
+import type { ReadExamples } from '../try/suggestions/examples.ts'
+import { createSuggest, type ReadRecordedMessage } from '../try/suggestions/suggest.ts'
 import type { ServiceHealth } from './health.ts'
 import type { Observers } from './observers.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
@@ -36,6 +38,9 @@ type WatchingOptions = Readonly<{
   records: MessageRecords
   health: ServiceHealth
   schedules: ScheduleRunner
+  readRecorded: ReadRecordedMessage
+  readExamples: ReadExamples
+  runPairs: RunPairs
   workerCluster: WorkerCluster | undefined
   clock: Clock
   newId: () => string
@@ -53,6 +58,9 @@ export function createWatching(options: WatchingOptions) {
     records,
     health,
     schedules,
+    readRecorded,
+    readExamples,
+    runPairs,
     workerCluster,
     clock,
     newId,
@@ -110,7 +118,9 @@ export function createWatching(options: WatchingOptions) {
       suggest: createSuggest({
         settings,
         readDocument: endpointService.get,
-        readRecorded: createReadRecordedMessage(records.search),
+        readRecorded,
+        readExamples,
+        runPairs,
       }),
     },
     events: createEventHub(sources, process, logger),

@@ -1,5 +1,6 @@
 /** The requests for suggestions and for drafts. */
 import type { Static } from 'typebox'
+import { MAX_EXAMPLES } from '../../core/examples.ts'
 import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { type Lint, type LintSink, toFaults } from '../../core/lint.ts'
@@ -9,6 +10,7 @@ import {
   Endpoint,
   either,
   enumSchema,
+  extend,
   flag,
   idInBody,
   json,
@@ -20,12 +22,32 @@ import {
   text,
   values,
 } from '../../core/schema.ts'
+import { MESSAGE_PARTS } from '../../document/checks/dry-run-request.ts'
 import { FORMATS } from '../../formats/codecs.ts'
 
 export const SampleBodySchema = named(
   'SampleBody',
   {},
   { body: described(json, 'A text is read by its type, any other value is JSON.'), contentType: text },
+)
+
+const { timestamps: _timestamps, ...MESSAGE } = MESSAGE_PARTS
+
+export const ExampleMessage = object({}, MESSAGE)
+
+export const ExampleRequest = named(
+  'Example',
+  {},
+  {
+    message: ExampleMessage,
+    messageId: described(
+      idInBody,
+      'A recorded message, instead of message and lookups; needs the role operator. Without output, it is what the message became.',
+    ),
+    output: described(json, 'What the message becomes; a text is read by outputType, or else by how it begins.'),
+    outputType: described(text, 'The media type of an output that is a text.'),
+    lookups: record(either([SampleBodySchema, list(SampleBodySchema)])),
+  },
 )
 
 export const SuggestRequest = noted(
@@ -49,6 +71,17 @@ export const SuggestRequest = noted(
           schema: described(values, 'JSON Schema of the output, instead of sample.'),
         },
       ),
+      examples: described(
+        extend(list(ExampleRequest), { minItems: 1, maxItems: MAX_EXAMPLES }),
+        'Messages and what they become: the answer has a whole document. Instead of source and target.',
+      ),
+      answers: described(
+        record(text),
+        'To questions of an earlier answer about the examples: of a target, the candidate that its place is made by.',
+      ),
+      name: described(text, 'Of the document of examples.'),
+      pattern: described(text, 'Of its route.'),
+      keepCodes: described(flag, 'Whether long code lists stay in the document of examples, instead of tables.'),
       endpoint: Endpoint,
       endpointId: described(idInBody, 'Of a stored endpoint, instead of endpoint.'),
       fields: described(flag, 'Whether the answer lists the fields of the target, too.'),
@@ -87,8 +120,21 @@ export type DraftRequest = Static<typeof DraftRequest>
 /** Lints parts of a request for suggestions that exclude or need each other. */
 export function lintSuggestRequest(request: JsonObject, lint: LintSink): void {
   const has = (name: keyof SuggestRequest): boolean => request[name] !== undefined
+  const hasOne = has('endpoint') && has('endpointId')
+  if (has('examples')) {
+    for (const name of ['source', 'messageId', 'target', 'fields'] as const) {
+      if (has(name)) lint.at(name).error(`Leave "${name}" out beside "examples".`)
+    }
+    const examples = Array.isArray(request.examples) ? request.examples : []
+    for (const [index, one] of examples.entries()) if (isObject(one)) lintExample(one, lint.at('examples', index))
+    const { length } = examples
+    if (length === 0 || length > MAX_EXAMPLES) lint.at('examples').error(`Give 1 to ${MAX_EXAMPLES} examples.`)
+    if (hasOne) lint.error('Give either an "endpoint" or an "endpointId".')
+    return
+  }
+  if (has('answers')) lint.at('answers').error('Give answers beside "examples" only.')
   if (has('source') === has('messageId')) lint.error('Give either a "source" or a "messageId".')
-  if (has('endpoint') && has('endpointId')) lint.error('Give either an "endpoint" or an "endpointId".')
+  if (hasOne) lint.error('Give either an "endpoint" or an "endpointId".')
   const { target } = request
   if (isObject(target) && (target.sample === undefined) === (target.schema === undefined)) {
     lint.at('target').error('Give either a "sample" or a "schema".')
@@ -96,6 +142,13 @@ export function lintSuggestRequest(request: JsonObject, lint: LintSink): void {
   if (!has('target') && !has('endpoint') && !has('endpointId')) {
     lint.error('Give a "target", or an endpoint whose targets are meant.')
   }
+}
+
+function lintExample({ message, messageId, output, lookups }: JsonObject, lint: LintSink): void {
+  if ((message === undefined) === (messageId === undefined)) {
+    lint.error('Give either a "message" with its "output", or the "messageId" of a recorded message.')
+  } else if (message !== undefined && output === undefined) lint.at('output').error('Give what the message becomes.')
+  if (messageId !== undefined && lookups !== undefined) lint.at('lookups').error('Leave it out beside "messageId".')
 }
 
 export const SUGGESTION_INVALID = {

@@ -98,6 +98,35 @@ describe('new', () => {
     assert.deepEqual(tests[0]?.expect, { outcome: 'done', answer: { status: 200, body: sample } })
   })
 
+  test('derives the document of examples, with a test of each', async (context) => {
+    const pair = (id: string, name: string) => ({
+      [`pairs/${id}.in.xml`]: `<patient nr="${id}"><name>${name}</name></patient>`,
+      [`pairs/${id}.out.json`]: { reference: `Patient/${id}`, name: name.toUpperCase() },
+    })
+    const folder = folderOf(context, {
+      ...pair('47', 'Ann'),
+      ...pair('812', 'Bob'),
+      'pairs/unnamed.in.xml': '<patient nr="9913"/>',
+      'pairs/unnamed.out.json': { reference: 'Patient/9913' },
+      'pairs/unnumbered.in.xml': '<patient><name>Cleo</name></patient>',
+      'pairs/unnumbered.out.json': { name: 'CLEO' },
+    })
+    const run = (...given: readonly string[]) => runArguments(given, { cwd: folder })
+    const made = await run('new', 'Patients', '--examples', 'pairs')
+    assert.equal(made.code, 0, made.stderr)
+    assert.match(made.stderr, /2 places of the output were found, 0 are questions/)
+    const tested = await run('test', 'patients.json')
+    assert.match(tested.stdout, /4 passed, 0 failed/)
+    for (const [args, fault] of [
+      [['--examples', 'none'], /none is not a folder/],
+      [['--examples', 'pairs', '--sample', 'pairs/47.in.xml'], /either --sample or --examples/],
+    ] as const) {
+      const refused = await run('new', 'Other', ...args)
+      assert.equal(refused.code, 3)
+      assert.match(refused.stderr, fault)
+    }
+  })
+
   test('lints clean for any sample', async () => {
     const check = async (document: Json) => {
       const [one] = await checkFiles([{ file: '', document }], { services: createOfflineServices(settings), settings })

@@ -1,0 +1,436 @@
+/**
+ * From pairs of a message and what it becomes to a document: derives it, runs it over the pairs, and reports what each part of
+ * it rests on. Nothing is guessed silently: what no rule explains for every pair, or several do alike, is a question.
+ */
+import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
+import { isError } from '../../../core/lint.ts'
+import type { PathStep } from '../../../core/path-step.ts'
+import { createPause } from '../../../core/slice.ts'
+import { pathText } from '../../../language/paths/path-steps.ts'
+import type { ByExample, Evidence, HeldBack, Question } from '../suggest-answer.ts'
+import {
+  type Answers,
+  checkAnswers,
+  describeCandidates,
+  describeSource,
+  questionTarget,
+  takeAnswers,
+} from './answers.ts'
+import { DOUBTS, type Doubt } from './choose-rule.ts'
+import { derive, doubtUnread } from './derive.ts'
+import type { Node } from './nodes.ts'
+import { describeRule } from './rules.ts'
+import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
+import { addColumns, type Budget, type Column, type ListColumn, type Scope, Values } from './source-values.ts'
+import { targetOf, type Written, walkNodes, withoutNodes, writeDocument } from './write-document.ts'
+
+export type Example = Readonly<{ given: GivenMessage; output: Json }>
+
+/** `roots`: what the mapping of the message can read, such as `requestBody`. */
+type Pair = Example & Readonly<{ roots: JsonObject }>
+
+/** The message of an example cannot be read. */
+export class UnreadableExample extends Error {
+  readonly index: number
+
+  constructor(index: number, message: string) {
+    super(message)
+    this.index = index
+  }
+}
+
+/** Of one derivation: at most about a second. */
+const UNITS = 1_200_000
+const MAX_ALTERNATIVES = 5
+const MAX_WRONG = 20
+const MAX_EXAMPLES = 3
+/** With a number behind it, a name has at most 64 characters. */
+const MAX_TABLE_NAME = 60
+/** Codes from which a list of them is a table. */
+const MIN_TABLE = 20
+/** A document that a pair refutes is derived without the part that it refutes, so many times. */
+const MAX_ROUNDS = 4
+
+/**
+ * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample, UnknownAnswers. The errors
+ * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables.
+ */
+export async function deriveByExample(
+  examples: readonly Example[],
+  base: JsonObject,
+  run: RunPairs,
+  { keepsCodes = false, answers = {} }: Readonly<{ keepsCodes?: boolean; answers?: Answers }> = {},
+): Promise<ByExample> {
+  const pairs = await readPairs(examples, base, run)
+  const held = pairs.filter((_pair, index) => isHeldBack(index, pairs.length))
+  const kept = pairs.filter((_pair, index) => !isHeldBack(index, pairs.length))
+  const heldBack =
+    held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run, answers), pairs, held, run)
+  const derived = await deriveFrom(pairs, base, run, answers, checkAnswers)
+  const { endpoint, tables } = keepsCodes ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
+  return { endpoint, tables, ...report(derived, pairs), heldBack, cut: derived.budget.cut }
+}
+
+/** The service itself reads the messages. */
+async function readPairs(examples: readonly Example[], base: JsonObject, run: RunPairs): Promise<readonly Pair[]> {
+  const { runs } = await run(
+    base,
+    examples.map(({ given }) => given),
+  )
+  return examples.map((example, index) => {
+    const { roots = {}, failure } = runs[index] ?? {}
+    if (failure !== undefined && roots.requestBody === undefined) throw new UnreadableExample(index, failure.error)
+    return { ...example, roots }
+  })
+}
+
+const NONE_HELD: HeldBack = { pairs: 0, leaves: 0, right: 0, asked: 0, wrong: [] }
+
+/** Every third; of two, the second. */
+const isHeldBack = (index: number, count: number): boolean => (count === 2 ? index === 1 : index % 3 === 2)
+
+type Derived = Readonly<{ nodes: readonly Node[]; document: JsonObject; budget: Budget }>
+
+async function deriveFrom(
+  pairs: readonly Pair[],
+  base: JsonObject,
+  run: RunPairs,
+  answers: Answers,
+  checkAll?: typeof checkAnswers,
+): Promise<Derived> {
+  const pause = createPause()
+  const values = new Values()
+  const budget: Budget = { left: UNITS, cut: false }
+  const columns: Column[] = []
+  const lists: ListColumn[] = []
+  for (const { roots, output } of pairs) {
+    await numberValues(values, roots, pause)
+    await numberValues(values, output, pause)
+  }
+  for (const root of new Set(pairs.flatMap(({ roots }) => Object.keys(roots)))) {
+    const rows = pairs.map(({ roots }) => roots[root])
+    addColumns({ columns, lists }, values, budget, { level: 0, steps: [{ kind: 'name', name: root }] }, rows)
+    await pause()
+  }
+  const scope: Scope = { level: 0, size: pairs.length, columns, lists }
+  const outputs = pairs.map(({ output }) => output)
+  const derivation = { values, budget, pause }
+  const found = doubtUnread(derivation, scope, await derive(derivation, scope, outputs, []))
+  checkAll?.(found, answers)
+  const hasEmpty = (steps: readonly PathStep[]) =>
+    outputs.some((output) => JSON.stringify(firstAt(output, steps)) === '[]')
+  let nodes = takeAnswers(found, answers, hasEmpty)
+  for (let round = 0; ; round++) {
+    const written = writeDocument(nodes)
+    const document = toDocument(base, written)
+    const { errors, runs } = await run(
+      document,
+      pairs.map(({ given }) => given),
+    )
+    const { refuted, unwritten } = findRefuted(nodes, written, errors.filter(isError), pairs, runs)
+    if (refuted.size === 0) return { nodes: [...nodes, ...unwritten], document, budget }
+    if (round < MAX_ROUNDS) nodes = withoutNodes(nodes, refuted)
+    else {
+      const all = { kind: 'unknown', steps: [], pairs: [...pairs.keys()], doubt: 'refused' } as const
+      return { nodes: [all], document: toDocument(base, writeDocument([])), budget }
+    }
+  }
+}
+
+/** Numbers what is deep inside first, so that others run in between. */
+async function numberValues(values: Values, value: Json, pause: () => Promise<void> | undefined, depth = 0) {
+  if (typeof value !== 'object' || value === null) return
+  if (depth < 6) {
+    for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+      if (typeof inner !== 'object' || inner === null) continue
+      const waiting = pause()
+      if (waiting !== undefined) await waiting
+      await numberValues(values, inner as Json, pause, depth + 1)
+    }
+  }
+  values.id(value)
+}
+
+function toDocument(base: JsonObject, { constants, inputTransforms, inputMapping }: Written): JsonObject {
+  const { constants: given } = base
+  // Without any entry, the output would be the message.
+  const isEmpty = Object.keys(inputMapping).length === 0
+  const all = { ...(isObject(given) ? given : {}), ...constants, ...(isEmpty ? { nothing: {} } : {}) }
+  return {
+    ...base,
+    ...(Object.keys(all).length === 0 ? {} : { constants: all }),
+    ...(Object.keys(inputTransforms).length === 0 ? {} : { inputTransforms }),
+    inputMapping: isEmpty ? { 'constants.nothing': { transform: 'passThroughObject' } } : inputMapping,
+  }
+}
+
+// What a run of the document over the pairs refutes.
+
+type Difference = Readonly<{
+  steps: readonly (string | number)[]
+  expected: Json | undefined
+  actual: Json | undefined
+}>
+
+function findRefuted(
+  nodes: readonly Node[],
+  written: Written,
+  errors: readonly Readonly<{ path: string }>[],
+  pairs: readonly Pair[],
+  runs: readonly PairRun[],
+): Readonly<{ refuted: ReadonlySet<Node>; unwritten: readonly Node[] }> {
+  const refuted = new Set<Node>()
+  const unwritten = new Map<string, Node>()
+  const blame = (path: string) => {
+    for (const node of written.blame(path)) if (node.kind !== 'unknown') refuted.add(node)
+  }
+  for (const { path } of errors) blame(path)
+  const byName = Map.groupBy(walkNodes(nodes), ([node, around]) => {
+    const [first] = [...around, ...node.steps]
+    return first?.kind === 'name' ? first.name : undefined
+  })
+  for (const [index, { output, failure }] of runs.entries()) {
+    if (failure !== undefined) {
+      blame(failure.path)
+      continue
+    }
+    for (const difference of differences(pairs[index]?.output, output)) {
+      let isKnown = false
+      const [name] = difference.steps
+      for (const [node, around] of [...(byName.get(undefined) ?? []), ...(byName.get(String(name)) ?? [])]) {
+        if (node.kind === 'list' || !isAlong([...around, ...node.steps], difference.steps)) continue
+        isKnown = true
+        if (node.kind !== 'unknown') refuted.add(node)
+      }
+      if (isKnown) continue
+      const steps = difference.steps.map((step) =>
+        typeof step === 'number' ? EACH : { kind: 'name' as const, name: step },
+      )
+      while (steps.at(-1)?.kind === 'each') steps.pop()
+      unwritten.set(pathText(steps), { kind: 'unknown', steps, pairs: [index], doubt: 'refused' })
+    }
+    if (refuted.size > 200) break
+  }
+  return { refuted, unwritten: [...unwritten.values()].slice(0, MAX_DIFFERENCES) }
+}
+
+/** The node writes what is different, or something in it. */
+function isAlong(steps: readonly PathStep[], place: readonly (string | number)[]): boolean {
+  return steps.every((step, at) => {
+    if (at >= place.length) return false
+    const part = place[at]
+    if (step.kind === 'name') return part === step.name
+    return typeof part === 'number' && (step.kind !== 'index' || step.index === part)
+  })
+}
+
+const MAX_DIFFERENCES = 200
+
+/** The leaves that differ: scalars, empty objects and lists; an absent one is undefined. */
+function differences(expected: Json | undefined, actual: Json | undefined): readonly Difference[] {
+  const found: Difference[] = []
+  const compare = (one: Json | undefined, other: Json | undefined, steps: readonly (string | number)[]) => {
+    if (found.length >= MAX_DIFFERENCES) return
+    if (isFull(one) || isFull(other)) {
+      const isList = Array.isArray(one) || (!isFull(one) && Array.isArray(other))
+      const both = [one, other].map((value) =>
+        isFull(value) && Array.isArray(value) === isList ? (value as JsonObject) : undefined,
+      )
+      for (const name of new Set(both.flatMap((value) => Object.keys(value ?? {})))) {
+        compare(both[0]?.[name], both[1]?.[name], [...steps, isList ? Number(name) : name])
+      }
+      if (both[0] === undefined && one !== undefined) found.push({ steps, expected: one, actual: undefined })
+    } else if (one !== other && JSON.stringify(one) !== JSON.stringify(other)) {
+      found.push({ steps, expected: one, actual: other })
+    }
+  }
+  compare(expected, actual, [])
+  return found
+}
+
+const isFull = (value: Json | undefined): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).length > 0
+
+export const countLeaves = (value: Json | undefined): number =>
+  isFull(value)
+    ? Object.values(value as JsonObject).reduce<number>((sum, inner) => sum + countLeaves(inner), 0)
+    : value === undefined
+      ? 0
+      : 1
+
+/** Whether a question is about a leaf of an output. */
+export function isAskedAbout(
+  questions: readonly Pick<Question, 'target'>[],
+  steps: readonly (string | number)[],
+): boolean {
+  const text = pathText(steps.map((step) => (typeof step === 'number' ? EACH : { kind: 'name', name: step })))
+  return questions.some(({ target }) => isWithin(text, target))
+}
+
+const EACH: PathStep = { kind: 'each' }
+
+export function compareOutputs(
+  questions: readonly Question[],
+  expected: Json,
+  actual: Json | undefined,
+): Readonly<{ leaves: number; asked: number; wrong: readonly Difference[] }> {
+  const all = differences(expected, actual)
+  const wrong = all.filter(({ steps }) => !isAskedAbout(questions, steps))
+  const extra = all.filter((one) => one.expected === undefined).length
+  return { leaves: countLeaves(expected) + extra, asked: all.length - wrong.length, wrong }
+}
+
+async function check(
+  derived: Derived,
+  pairs: readonly Pair[],
+  held: readonly Pair[],
+  run: RunPairs,
+): Promise<HeldBack> {
+  const { questions } = report(derived, held)
+  const { runs } = await run(
+    derived.document,
+    held.map(({ given }) => given),
+  )
+  let [leaves, right, asked] = [0, 0, 0]
+  const wrong: HeldBack['wrong'][number][] = []
+  for (const [index, pair] of held.entries()) {
+    const compared = compareOutputs(questions, pair.output, runs[index]?.output)
+    leaves += compared.leaves
+    asked += compared.asked
+    right += compared.leaves - compared.asked - compared.wrong.length
+    for (const { steps, expected, actual } of compared.wrong) {
+      const target = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('')
+      wrong.push({
+        pair: pairs.indexOf(pair),
+        target: target.slice(1),
+        expected: expected ?? null,
+        actual: actual ?? null,
+      })
+    }
+  }
+  return { pairs: held.length, leaves, right, asked, wrong: wrong.slice(0, MAX_WRONG) }
+}
+
+// What the document rests on, and what is left to ask.
+
+function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'evidence' | 'questions'> {
+  const evidence: Evidence[] = []
+  const questions: Question[] = []
+  for (const [node, around, lists] of walkNodes(nodes)) {
+    const level = lists.at(-1)?.level ?? 0
+    const target = targetOf(around, node)
+    const steps = [...around, ...node.steps]
+    const ask = (reason: Doubt, candidates: readonly string[], source?: string) => {
+      const examples = node.pairs.slice(0, MAX_EXAMPLES).flatMap((pair) => {
+        const value = firstAt(pairs[pair]?.output, steps)
+        return value === undefined ? [] : [{ pair, value: shorten(value) }]
+      })
+      const about = questionTarget(around, node)
+      const known = reason === 'always' && questions.find((one) => one.reason === 'always' && one.target === about)
+      // What only concerns missing values is asked once for all that is written beside one another.
+      if (known) {
+        questions[questions.indexOf(known)] = {
+          ...known,
+          candidates: [...new Set([...known.candidates, ...candidates])],
+        }
+        return
+      }
+      questions.push({
+        target: about,
+        reason,
+        message: DOUBTS[reason],
+        ...(source && { source }),
+        candidates,
+        examples,
+      })
+    }
+    const count = node.pairs.length
+    if (node.kind === 'unknown') {
+      ask(node.doubt, [])
+      continue
+    }
+    const source = describeSource(node, level)
+    if (node.kind === 'append') {
+      evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
+      if (node.doubt !== undefined) ask(node.doubt, [source], source)
+    } else if (node.kind === 'list') {
+      const candidates = describeCandidates(node, level)
+      const alternatives = node.doubt === 'empty' ? [] : candidates.slice(1, MAX_ALTERNATIVES + 1)
+      evidence.push({ target: `${target}[]`, source, pairs: count, alternatives })
+      if (node.doubt !== undefined) ask(node.doubt, candidates, source)
+    } else {
+      const { candidate, others } = node.choice
+      const alternatives = others.slice(0, MAX_ALTERNATIVES).map(({ rule }) => describeRule(rule, level))
+      const codes =
+        candidate.family === 'codes' && candidate.rule.kind === 'path'
+          ? { codes: Object.keys(candidate.rule.parameters ?? {}).length }
+          : {}
+      evidence.push({ target, source, pairs: count, alternatives, ...codes })
+      if (node.doubt !== undefined) ask(node.doubt, [source, ...alternatives], source)
+    }
+  }
+  // What only concerns missing values comes last, but for what is asked about as a part of something else.
+  const [lasting, always] = [false, true].map((isAlways) =>
+    questions.filter((one) => (one.reason === 'always') === isAlways),
+  )
+  const rest = always?.filter(
+    ({ target }) => !questions.some((one) => one.target !== target && isWithin(target, one.target)),
+  )
+  return { evidence, questions: [...(lasting ?? []), ...(rest ?? [])] }
+}
+
+const isWithin = (target: string, whole: string): boolean => {
+  const [place, own] = [target, whole].map((text) => text.replace(/\[\d+\]/g, '[]')) as [string, string]
+  return own === '$' || place === own || place.startsWith(`${own}.`) || place.startsWith(`${own}[`)
+}
+
+function firstAt(value: Json | undefined, steps: readonly PathStep[]): Json | undefined {
+  const [step, ...rest] = steps
+  if (step === undefined || value === undefined) return value
+  if (step.kind === 'name') {
+    return isObject(value) && Object.hasOwn(value, step.name) ? firstAt(value[step.name], rest) : undefined
+  }
+  if (!Array.isArray(value)) return undefined
+  if (step.kind === 'index') return firstAt(value[step.index] as Json | undefined, rest)
+  for (const item of value as readonly Json[]) {
+    const found = firstAt(item, rest)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+const MAX_SHOWN = 200
+
+function shorten(value: Json): Json {
+  const text = JSON.stringify(value)
+  if (text.length <= MAX_SHOWN) return value
+  return typeof value === 'string' ? `${value.slice(0, MAX_SHOWN)}…` : `${text.slice(0, MAX_SHOWN)}…`
+}
+
+/** Long code lists as tables, named by the document, as tables belong to no endpoint, and their targets. */
+function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'> {
+  const tables: Record<string, readonly JsonObject[]> = {}
+  const change = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(change)
+    if (!isObject(value)) return value
+    const { key, transform } = value
+    if (isObject(transform) && transform.function === 'mapCodes' && isObject(transform.parameters)) {
+      const codes = Object.entries(transform.parameters)
+      if (codes.length >= MIN_TABLE && codes.every(([, code]) => typeof code === 'string' && code !== '')) {
+        const wanted =
+          `${document.name}-${key}`
+            .replace(/[^A-Za-z0-9]+/g, '-')
+            .replace(/^-|-$/g, '')
+            .toLowerCase()
+            .slice(0, MAX_TABLE_NAME) || 'codes'
+        let name = wanted
+        for (let count = 2; Object.hasOwn(tables, name); count++) name = `${wanted}-${count}`
+        tables[name] = codes.map(([code, translated]) => ({ code, value: translated }))
+        return { key: key as Json, transform: { function: 'table', parameters: { table: name, missing: null } } }
+      }
+    }
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner)]))
+  }
+  const { inputMapping = {} } = document
+  return { endpoint: { ...document, inputMapping: change(inputMapping) }, tables }
+}

@@ -1,0 +1,186 @@
+/** Chooses the rule for one place of the output, and says how sure that is. */
+import { findDates } from './date-rules.ts'
+import { findNumbers } from './number-rules.ts'
+import { type Candidate, describeRule, FAMILIES, mappingPath, NAMED, rulePlaces } from './rules.ts'
+import { Search, samePlace, type Target } from './search.ts'
+import { ABSENT, type Budget, type Place, type Scope, spend, type Values, weigh } from './source-values.ts'
+import { findCases, findJoins, findSlices } from './text-rules.ts'
+import {
+  findCodes,
+  findConstants,
+  findConversions,
+  findDefaults,
+  findListValues,
+  findPaths,
+  findPicks,
+  isCode,
+} from './value-rules.ts'
+
+/** Why a place of the output is a question. */
+export const DOUBTS = {
+  unexplained: 'No rule explains what the pairs have here.',
+  accident: 'The pairs have too few different values to tell this from an accident.',
+  ambiguous: 'Several places of the message have these values in every pair.',
+  missing: 'No pair shows what is here where the values that it is made of are missing in part.',
+  once: 'One pair alone has a value here.',
+  constant: 'Every pair has the same value here, and a place of the message has one value in every pair too.',
+  unread: 'Nothing reads some values of the message that may decide what is here.',
+  always: 'Every pair has a value here. Without the values that it is made of, there is none.',
+  codes: 'Codes that no pair has are left out; add them.',
+  empty: 'No pair shows what an empty list becomes.',
+  single: 'No pair has more than one element in this list.',
+  refused: 'What was derived gave another value when it ran.',
+} as const
+export type Doubt = keyof typeof DOUBTS
+
+export type Choice = Readonly<{
+  candidate: Candidate
+  /** The others that explain every pair, the best first. */
+  others: readonly Candidate[]
+  doubt?: Doubt
+}>
+
+/** Bits below which a match may be an accident, if the names do not speak for it, and if they do. */
+export const MIN_BITS = 14
+const MIN_BITS_NAMED = 5
+/** A value that one message of four lacks is missing in one of so many, with a probability of 95 %. */
+export const MIN_SHOWN = 11
+/** A constant may come from a place with the same value if it is as long as a name or a number of an order. */
+const MIN_TELLING_BITS = 16
+
+const FINDERS: readonly ((search: Search) => void)[] = [
+  findPaths,
+  findConversions,
+  findCases,
+  findDates,
+  findListValues,
+  findPicks,
+  findSlices,
+  findJoins,
+  findNumbers,
+  findDefaults,
+  findCodes,
+  findConstants,
+]
+/** What may give the same value in every row for another reason than that it is constant. */
+const CONSTANT_FINDERS = [findCases, findDates, findPicks, findJoins]
+
+/** Out: undefined if no rule explains every row. */
+export function chooseRule(target: Target, scope: Scope, values: Values, budget: Budget): Choice | undefined {
+  const search = new Search(target, scope, values, budget)
+  if (search.sample === -1) return undefined
+  if (search.isConstant) return chooseForConstant(search)
+  for (const find of FINDERS) {
+    find(search)
+    if (search.found.length > 0) return choose(search, sorted(search))
+    if (!spend(budget, 1)) return undefined
+  }
+  return undefined
+}
+
+function chooseForConstant(search: Search): Choice | undefined {
+  const { value } = search
+  const bits = weigh(value)
+  findPaths(search)
+  if (bits >= MIN_TELLING_BITS && search.found.length === 0 && typeof value === 'string') {
+    for (const find of CONSTANT_FINDERS) {
+      find(search)
+      if (search.found.length > 0) break
+    }
+  }
+  const paths = sorted(search)
+  search.found.length = 0
+  if (paths.length === 0 && typeof value !== 'string') {
+    for (const find of [findConversions, findListValues]) find(search)
+  }
+  const computed = sorted(search)
+  search.found.length = 0
+  findConstants(search)
+  const constants = sorted(search)
+  const [path] = paths
+  const [constant] = constants
+  if (path !== undefined && (constant === undefined || path.score >= NAMED || bits >= MIN_TELLING_BITS)) {
+    const doubt = path.score >= NAMED ? undefined : ('constant' as const)
+    return { candidate: path, others: [...paths.slice(1), ...constants], ...(doubt && { doubt }) }
+  }
+  if (constant === undefined) return undefined
+  const others = [...paths, ...computed]
+  const { rule } = constant
+  const isOfCode =
+    rule.kind === 'path' && isCode(value) && search.target.ids.length < MIN_SHOWN && readsCode(search, rule.place)
+  return {
+    candidate: constant,
+    others: [...others, ...constants.slice(1)],
+    ...((others.length > 0 || isOfCode) && { doubt: 'constant' as const }),
+  }
+}
+
+/** The place has codes, so a constant that is there with it may be what they become. */
+const readsCode = (search: Search, place: Place): boolean => {
+  const column = [...search.columns()].find((one) => one.place === place)
+  return column !== undefined && isCode(search.at(column, search.sample))
+}
+
+function sorted({ found, scope }: Search): readonly Candidate[] {
+  const key = new Map(found.map((one) => [one, describeRule(one.rule, scope.level)]))
+  const levelOf = ({ rule }: Candidate) => (rule.kind === 'path' ? rule.place.level : 0)
+  return found.toSorted(
+    (one, other) =>
+      FAMILIES.indexOf(one.family) - FAMILIES.indexOf(other.family) ||
+      Math.round(other.score * 20) - Math.round(one.score * 20) ||
+      levelOf(other) - levelOf(one) ||
+      depthOf(one) - depthOf(other) ||
+      found.indexOf(one) - found.indexOf(other) ||
+      (String(key.get(one)) < String(key.get(other)) ? -1 : 1),
+  )
+}
+
+const depthOf = ({ rule }: Candidate): number =>
+  rule.kind === 'path' ? rule.place.steps.length : rule.kind === 'expression' ? 10 * rule.places.length : 0
+
+function choose(search: Search, found: readonly Candidate[]): Choice {
+  const [candidate, ...rest] = found as readonly [Candidate, ...Candidate[]]
+  const others = [...rest]
+  const { ids } = search.target
+  const distinct = [...new Set(ids)].filter((id) => id !== ABSENT)
+  const bits = distinct.reduce((sum, id) => sum + weigh(search.values.value(id)), 0)
+  const isNamed = candidate.score >= NAMED
+  const doubt = (): Doubt | undefined => {
+    if (candidate.family === 'codes') return 'codes'
+    if (bits < (isNamed ? MIN_BITS_NAMED : MIN_BITS)) return 'accident'
+    const { rule } = candidate
+    if (rule.kind === 'path' && rule.place.steps.some(({ kind }) => kind === 'index')) {
+      const picks = findTellingPicks(search, rule.place)
+      others.unshift(...picks)
+      if (picks.length > 0) return 'ambiguous'
+    }
+    if (rule.kind === 'path' && candidate.family === 'default') {
+      const id = search.values.id(rule.default)
+      if (ids.filter((one) => one === id).length === 1) return 'once'
+    }
+    const isRounded = candidate.family === 'number' && rule.kind === 'expression' && rule.places.length === 1
+    if (isRounded && others.some((one) => one.family === 'number' && !isOtherPlace(one, candidate))) return 'ambiguous'
+    const rivals = others.filter(
+      (one) => one.family === candidate.family && one.score > candidate.score - 0.1 && isOtherPlace(one, candidate),
+    )
+    return rivals.length > 0 && candidate.score < 0.95 ? 'ambiguous' : undefined
+  }
+  const found1 = doubt()
+  return { candidate, others, ...(found1 && { doubt: found1 }) }
+}
+
+/** An element at a position that could as well be the one with a certain code. */
+function findTellingPicks(search: Search, { steps }: Place): readonly Candidate[] {
+  const at = steps.findLastIndex(({ kind }) => kind === 'index')
+  const before = search.found.length
+  findPicks(search, (place) => samePlace(place.steps, [...steps.slice(0, at), { kind: 'each' }]))
+  return search.found.splice(before)
+}
+
+const isOtherPlace = ({ rule: one }: Candidate, { rule: other }: Candidate): boolean =>
+  placeKey(one) !== placeKey(other)
+
+export const placeKey = (rule: Candidate['rule']): string =>
+  rulePlaces(rule)
+    .map(({ level, steps }) => `${level} ${mappingPath({ level: 0, steps }, 0)}`)
+    .join('\n')

@@ -1,0 +1,644 @@
+/**
+ * Derives how an output is made from a message: for each place of the output a rule, for each list the list of the message that
+ * its elements belong to. Everything holds for all rows, or it is unknown.
+ */
+import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
+import type { PathStep } from '../../../core/path-step.ts'
+import { isTooLong } from '../../../language/paths/path-tree.ts'
+import { type Choice, chooseRule, type Doubt, MIN_BITS, MIN_SHOWN, placeKey } from './choose-rule.ts'
+import { construct, gateOf } from './construct.ts'
+import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
+import type { AppendNode, EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
+import { type Candidate, expressionPath, type Rule, rulePlaces } from './rules.ts'
+import { Search } from './search.ts'
+import { findSlots } from './slots.ts'
+import {
+  ABSENT,
+  addColumns,
+  type Budget,
+  type Column,
+  idAt,
+  type ListColumn,
+  type Place,
+  type Scope,
+  spend,
+  type Values,
+  weigh,
+} from './source-values.ts'
+import { findConstants, findConversions, isCode, readSteps } from './value-rules.ts'
+import { walkNodes } from './write-document.ts'
+
+export type Derivation = Readonly<{
+  values: Values
+  budget: Budget
+  pause: () => Promise<void> | undefined
+}>
+
+type Rows = readonly (Json | undefined)[]
+
+const keyOfPlace = ({ level, steps }: Place): string => `${level} ${JSON.stringify(steps)}`
+
+const isAbsent = (value: Json | undefined): boolean => value === undefined
+
+/** The pairs that have a value in one of their rows. */
+function pairsOf(scope: Scope, rows: Rows): readonly number[] {
+  const pairs = new Set<number>()
+  for (const [row, value] of rows.entries()) {
+    if (value === undefined) continue
+    let at = row
+    for (let here = scope; here.around !== undefined; here = here.around.scope) at = here.around.rows[at] ?? -1
+    pairs.add(at)
+  }
+  return [...pairs]
+}
+
+/** In: the value of a place of the output in each row of a scope. */
+export async function derive(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Rows,
+  steps: readonly PathStep[],
+): Promise<readonly Node[]> {
+  await derivation.pause()
+  const there = rows.filter((value) => value !== undefined && value !== null)
+  if (rows.every(isAbsent)) return []
+  if (!spend(derivation.budget, 10 + rows.length)) return [unknown(scope, rows, steps)]
+  if (there.every(isScalar)) return [deriveValue(derivation, scope, rows, steps)]
+  const whole = copyWhole(derivation, scope, rows, steps)
+  if (whole !== undefined) return [whole]
+  if (there.every((value) => isObject(value))) return deriveObject(derivation, scope, rows, steps)
+  if (there.every((value) => Array.isArray(value))) {
+    return deriveList(derivation, scope, rows as readonly (readonly Json[] | undefined)[], steps)
+  }
+  if (there.every((value) => Array.isArray(value) || isObject(value))) {
+    const lists = rows.map((value) => (value === undefined || Array.isArray(value) ? value : [value as Json]))
+    return [await deriveSequence(derivation, scope, lists as Lists, steps)]
+  }
+  return [unknown(scope, rows, steps)]
+}
+
+const unknown = (scope: Scope, rows: Rows, steps: readonly PathStep[]): UnknownNode => ({
+  kind: 'unknown',
+  steps,
+  pairs: pairsOf(scope, rows),
+  doubt: 'unexplained',
+})
+
+function toEntry(scope: Scope, rows: Rows, steps: readonly PathStep[], choice: Choice): EntryNode {
+  const pairs = pairsOf(scope, rows)
+  const { family, rule } = choice.candidate
+  const isOnce = pairs.length === 1 && family === 'constant'
+  const isAlways =
+    rule.kind !== 'constant' && family !== 'default' && rows.length < MIN_SHOWN && !rows.includes(undefined)
+  const doubt = choice.doubt ?? (isOnce ? ('once' as const) : isAlways ? ('always' as const) : undefined)
+  return {
+    kind: 'entry',
+    steps,
+    pairs,
+    choice,
+    isNullable: rows.includes(null),
+    isOfList: rows.some(Array.isArray),
+    ...(doubt && { doubt }),
+  }
+}
+
+function deriveValue({ values, budget }: Derivation, scope: Scope, rows: Rows, steps: readonly PathStep[]): Node {
+  const ids = rows.map((value) => values.id(value))
+  const choice = chooseRule({ steps, ids }, scope, values, budget)
+  return choice === undefined ? unknown(scope, rows, steps) : toEntry(scope, rows, steps, choice)
+}
+
+/** An object or list that is a part of the message as it is, or one without anything in it. */
+function copyWhole(
+  { values, budget }: Derivation,
+  scope: Scope,
+  rows: Rows,
+  steps: readonly PathStep[],
+): EntryNode | undefined {
+  const ids = rows.map((value) => values.id(value))
+  const search = new Search({ steps, ids }, scope, values, budget)
+  if (rows.every((value) => value === undefined || value === null || isBare(value))) {
+    if (steps.length === 0) return undefined
+    findConstants(search)
+  } else {
+    const sample = rows.findIndex((value) => value !== undefined && value !== null && !isBare(value))
+    for (const column of search.columns()) {
+      if (idAt(column, scope, sample) !== ids[sample]) continue
+      if (steps.length === 0 && column.place.level === scope.level && column.place.steps.length === 0) continue
+      const rule: Rule = { kind: 'path', place: column.place }
+      search.try('path', [column.place], rule, (row) => search.at(column, row))
+    }
+    if (search.found.length === 0 && Array.isArray(rows[sample])) findConversions(search)
+  }
+  const [candidate, ...others] = search.found.toSorted((one, other) => other.score - one.score)
+  if (candidate === undefined || (steps.length === 0 && scope.level > 0)) return undefined
+  return toEntry(scope, rows, steps, { candidate, others })
+}
+
+const isBare = (value: Json): boolean => typeof value === 'object' && Object.keys(value as object).length === 0
+
+async function deriveObject(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Rows,
+  steps: readonly PathStep[],
+): Promise<readonly Node[]> {
+  const names = new Set<string>()
+  for (const value of rows) if (isObject(value)) for (const name in value) names.add(name)
+  const nodes: Node[] = []
+  // An object that is there without anything in it is there before others write into it.
+  if (rows.every((value) => isObject(value)) && rows.some((value) => value !== undefined && isBare(value as Json))) {
+    if (steps.length > 0) nodes.push(toEntry(scope, rows, steps, { candidate: constantOf({}), others: [] }))
+  }
+  for (const name of names) {
+    if (isTooLong(steps, name)) {
+      derivation.budget.cut = true
+      return [...nodes, unknown(scope, rows, steps)]
+    }
+    if (name === '' || REFUSED_NAMES.has(name)) {
+      nodes.push(unknown(scope, rows, [...steps, { kind: 'name', name }]))
+      continue
+    }
+    const members = rows.map((value) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
+    nodes.push(...(await derive(derivation, scope, members, [...steps, { kind: 'name', name }])))
+  }
+  return joinConstants(scope, rows, steps, doubtConstants(rows, steps, preferSiblings(nodes)))
+}
+
+/** Constants beside one value, in an element of a list: a code and its system. Without the value, they may be left out. */
+function doubtConstants(rows: Rows, steps: readonly PathStep[], nodes: readonly Node[]): readonly Node[] {
+  const isConstant = (node: Node) => node.kind === 'entry' && node.choice.candidate.rule.kind === 'constant'
+  const isInList = steps.some(({ kind }) => kind === 'index')
+  if (!isInList || rows.some(isAbsent) || nodes.filter((node) => !isConstant(node)).length !== 1) return nodes
+  const [value] = nodes.filter((node) => !isConstant(node))
+  if (value?.kind !== 'entry') return nodes
+  const at = nodes.findIndex((node) => isConstant(node) && node.doubt === undefined)
+  return nodes.map((node, index) => (index === at ? { ...node, doubt: 'missing' as const } : node))
+}
+
+/** A constant that is there with a place of the message is there with the one that its neighbours are made of. */
+function preferSiblings(nodes: readonly Node[]): readonly Node[] {
+  const places = new Set(
+    nodes.flatMap((node) =>
+      node.kind === 'entry' && node.choice.candidate.family !== 'constant'
+        ? [placeKey(node.choice.candidate.rule)]
+        : [],
+    ),
+  )
+  return nodes.map((node) => {
+    if (node.kind !== 'entry') return node
+    const { candidate, others } = node.choice
+    if (candidate.family !== 'constant' || candidate.rule.kind === 'constant') return node
+    const all = [candidate, ...others]
+    const best = all.find((one) => one.family === 'constant' && places.has(placeKey(one.rule)))
+    if (best === undefined || best === candidate) return node
+    return { ...node, choice: { ...node.choice, candidate: best, others: all.filter((one) => one !== best) } }
+  })
+}
+
+/** An object of constants alone is one constant. */
+function joinConstants(scope: Scope, rows: Rows, steps: readonly PathStep[], nodes: readonly Node[]): readonly Node[] {
+  const [first] = rows
+  if (steps.length === 0 || first === undefined || nodes.length < 2) return nodes
+  const isConstant = (node: Node): boolean =>
+    node.kind === 'entry' &&
+    node.choice.candidate.rule.kind === 'constant' &&
+    node.doubt !== 'constant' &&
+    node.choice.others.length === 0
+  if (!nodes.every(isConstant)) return nodes
+  const text = JSON.stringify(first)
+  if (rows.some((value) => value === undefined || JSON.stringify(value) !== text)) return nodes
+  return [toEntry(scope, rows, steps, { candidate: constantOf(first), others: [] })]
+}
+
+const constantOf = (value: Json): Candidate => ({
+  family: 'constant',
+  rule: { kind: 'constant', value },
+  score: 0,
+})
+
+/** What nothing reads, and may decide what is there: codes beside constants, marks of elements, lists that no pair fills. */
+export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonly Node[]): readonly Node[] {
+  const read = new Set([...walkNodes(nodes)].flatMap(([node]) => placesRead(node)).map(keyOfPlace))
+  const isUnread = ({ steps, level }: Place) =>
+    !read.has(keyOfPlace({ steps, level })) && !steps.some((step) => step.kind === 'index' && step.index > 0)
+  const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
+    const unread = within.size < MIN_SHOWN ? within.columns.filter(({ place }) => isUnread(place)) : []
+    const isSame = ({ ids }: Column) => ids[0] !== ABSENT && ids.every((id) => id === ids[0])
+    const codes = unread
+      .filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
+      .map(({ place }) => toCandidate({ kind: 'path', place, transform: 'mapCodes' }))
+    return all.map((node): Node => {
+      if (node.kind === 'list') {
+        const marks = node.scope.columns.filter(
+          ({ place, ids }) => isUnread(place) && ids.every((id) => id === ABSENT || isMark(values.value(id))),
+        )
+        const isDoubtful = node.doubt === undefined || node.doubt === 'empty' || node.doubt === 'single'
+        const isFew = node.scope.size < MIN_SHOWN && node.when === undefined && isDoubtful
+        return {
+          ...node,
+          inner: doubt(node.scope, node.inner),
+          ...(isFew && marks.length > 0 && { doubt: 'unread' }),
+        }
+      }
+      if (node.kind === 'append' && node.doubt === undefined) {
+        const isBare = ({ place, rows }: ListColumn) =>
+          isUnread(place) && rows.every((list) => (list?.length ?? 0) === 0)
+        return within.size < MIN_SHOWN && within.lists.some(isBare) ? { ...node, doubt: 'unread' } : node
+      }
+      if (node.kind !== 'entry' || node.doubt !== undefined || codes.length === 0) return node
+      const { rule } = node.choice.candidate
+      if (rule.kind !== 'constant' || !hasCode(rule.value, lastName(node.steps))) return node
+      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...codes] } }
+    })
+  }
+  return doubt(scope, nodes)
+}
+
+const isMark = (value: Json | undefined): boolean => typeof value === 'boolean'
+
+const hasCode = (value: Json, name: string): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).some(([key, inner]) => hasCode(inner as Json, key))
+    : isCode(value) && name !== 'resourceType'
+
+const lastName = (steps: readonly PathStep[]): string => {
+  const step = steps.at(-1)
+  return step?.kind === 'name' ? step.name : ''
+}
+
+const toCandidate = (rule: Rule): Candidate => ({ family: 'codes', rule, score: 0 })
+
+/** Elements of all rows that rules are derived from; what they give is checked with all. */
+const MAX_ELEMENTS = 600
+const MAX_FIXED = 24
+
+async function deriveList(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+): Promise<readonly Node[]> {
+  const tried: (readonly Node[])[] = []
+  for (const source of findSources(derivation, scope, rows, steps)) {
+    const node = await deriveElements(derivation, scope, rows, steps, source)
+    if (node === undefined) continue
+    tried.push([node])
+    if (cost([node]) === 0) break
+  }
+  if (tried.some((nodes) => cost(nodes) === 0 || isMostly(nodes))) return best(tried)
+  const appended = findAppended(derivation, scope, rows, steps)
+  if (appended !== undefined) return [appended]
+  const length = Math.max(...rows.map((list) => list?.length ?? 0))
+  if (length <= MAX_FIXED) {
+    const nodes: Node[] = []
+    for (let index = 0; index < length; index++) {
+      const at = rows.map((list) => list?.[index])
+      nodes.push(...(await derive(derivation, scope, at, [...steps, { kind: 'index', index }])))
+    }
+    const isShorter = rows.some((list) => list !== undefined && list.length < length)
+    const fixed = preferSiblings(nodes)
+    // Where an earlier element is missing, the later ones may take its position.
+    const at = isShorter ? fixed.findIndex((node) => node.kind === 'entry' && node.doubt === undefined) : -1
+    const doubted = fixed.map((node, index) => (index === at ? { ...node, doubt: 'missing' as const } : node))
+    tried.push(joinConstants(scope, rows, steps, doubted))
+  }
+  if (!tried.some((nodes) => cost(nodes) === 0)) {
+    const slots = await deriveSlots(derivation, scope, rows, steps)
+    if (slots !== undefined) tried.push([slots])
+  }
+  return tried.length === 0 ? [unknown(scope, rows, steps)] : best(tried)
+}
+
+/** The first of those with the fewest unknown places. */
+const best = (tried: readonly (readonly Node[])[]): readonly Node[] =>
+  tried.reduce((one, other) => (cost(other) < cost(one) ? other : one))
+
+/** More of what the elements have comes from those of the source than is unknown. */
+const isMostly = ([node]: readonly Node[]): boolean => {
+  if (node?.kind !== 'list') return false
+  const told = node.inner.filter(
+    (one) => usesElement(one, node.level) && !(one.kind === 'entry' && one.choice.candidate.family === 'constant'),
+  )
+  return told.length > cost(node.inner)
+}
+
+const cost = (nodes: readonly Node[]): number =>
+  nodes.reduce((sum, node) => {
+    if (node.kind === 'unknown') return sum + 1
+    return sum + (node.kind === 'list' ? cost(node.inner) : 0)
+  }, 0)
+
+const expressionEntry = (
+  scope: Scope,
+  rows: Rows,
+  steps: readonly PathStep[],
+  inner: readonly Node[],
+  places: readonly Place[],
+  write: Extract<Rule, { kind: 'expression' }>['write'],
+): EntryNode => {
+  const rule: Rule = { kind: 'expression', places, write }
+  const candidate: Candidate = { family: 'list', rule, score: 0 }
+  const doubts = inner.flatMap(({ doubt }) => (doubt === undefined || WEAK.has(doubt) ? [] : [doubt]))
+  const [doubt] = doubts
+  return { ...toEntry(scope, rows, steps, { candidate, others: [], ...(doubt && { doubt }) }), isOfList: true }
+}
+
+/** They say nothing about what is made of a list as a whole. */
+const WEAK: ReadonlySet<Doubt> = new Set(['always', 'empty', 'single'])
+
+/** A list of one is its element, as JSONata has it. */
+async function deriveSequence(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+): Promise<Node> {
+  for (const source of findSources(derivation, scope, rows, steps)) {
+    const node = await deriveElements(derivation, scope, rows, steps, source)
+    if (node?.kind !== 'list' || cost([node]) > 0 || node.when !== undefined) continue
+    const variable = `$item${node.level}`
+    const write = (read: (place: Place) => string): string | undefined => {
+      const own = (place: Place) =>
+        place.level === node.level
+          ? expressionPath(variable, place.steps)
+          : place.level === 0
+            ? expressionPath('$$', place.steps)
+            : read(place)
+      const inner = construct(node.inner, own)
+      return inner && `${read(node.list)}.(${variable} := $; ${inner})`
+    }
+    if (write(() => '') === undefined) continue
+    return expressionEntry(scope, rows, steps, node.inner, [node.list], (read) => write(read) ?? '')
+  }
+  return unknown(scope, rows, steps)
+}
+
+/** Objects of which each may be missing, told apart by a field that has a value of its own in each. */
+async function deriveSlots(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+): Promise<Node | undefined> {
+  const order = findSlots(rows)
+  if (order === undefined) return undefined
+  const { keyOf, names } = order
+  const slots: (readonly Node[])[] = []
+  for (const name of names) {
+    const elements = rows.map((list, row) => list?.find((element) => keyOf(element, row) === name))
+    const nodes = asConstants(scope, elements, await derive(derivation, scope, elements, []))
+    if (nodes.length === 0 || cost(nodes) > 0) return undefined
+    const isAlways = elements.every((element) => element !== undefined)
+    if (!isAlways && gateOf(nodes, () => '') === undefined) return undefined
+    slots.push(nodes)
+  }
+  const isEverAbsent = rows.some((list) => list === undefined)
+  const write = (read: (place: Place) => string): string | undefined => {
+    const texts = slots.map((nodes) => {
+      const gate = gateOf(nodes, read)
+      const text = construct(nodes, read, gate !== undefined)
+      return text === undefined || gate === undefined ? text : `$exists(${gate}) ? ${text}`
+    })
+    if (texts.includes(undefined)) return undefined
+    const list = `[${texts.join(', ')}]`
+    return isEverAbsent ? `($list := ${list}; $count($list) > 0 ? $list)` : list
+  }
+  if (write(() => '') === undefined) return undefined
+  const places = slots.flat().flatMap((node) => (node.kind === 'entry' ? rulePlaces(node.choice.candidate.rule) : []))
+  return expressionEntry(scope, rows, steps, slots.flat(), places, (read) => write(read) ?? '')
+}
+
+/** A value that is the same wherever the element is, which the values beside it decide. */
+const asConstants = (scope: Scope, elements: Rows, nodes: readonly Node[]): readonly Node[] =>
+  nodes.map((node) => {
+    if (node.kind !== 'unknown') return node
+    const there = elements.filter((element) => element !== undefined).map((element) => readSteps(element, node.steps))
+    const [first] = there
+    if (first === undefined || !isScalar(first) || there.some((value) => value !== first)) return node
+    return toEntry(scope, elements, node.steps, { candidate: constantOf(first), others: [] })
+  })
+
+async function deriveElements(
+  derivation: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+  { list, elements, when, rivals }: Source,
+): Promise<Node | undefined> {
+  const { values, budget } = derivation
+  const perRow = Math.max(3, Math.floor(MAX_ELEMENTS / rows.length))
+  const given: (Json | undefined)[] = []
+  const wanted: (Json | undefined)[] = []
+  const around: number[] = []
+  for (const [row, targets] of rows.entries()) {
+    for (const [at, target] of (targets ?? []).slice(0, perRow).entries()) {
+      given.push(elements[row]?.[at] ?? undefined)
+      wanted.push(target ?? undefined)
+      around.push(row)
+    }
+  }
+  const level = scope.level + 1
+  const columns: Column[] = []
+  const lists: ListColumn[] = []
+  addColumns({ columns, lists }, values, budget, { level, steps: [] }, given)
+  const place: Place = { ...list.place }
+  const inside: Scope = { level, size: given.length, columns, lists, around: { scope, rows: around, list: place } }
+  const inner = await derive(derivation, inside, wanted, [])
+  if (!spend(budget, 1)) return undefined
+  if (!inner.some((node) => usesElement(node, level))) return undefined
+  const doubts = {
+    isSingle: elements.every((one) => (one?.length ?? 0) < 2),
+    isNeverEmpty: !elements.some((one) => one !== undefined && one.length === 0),
+  }
+  const isOfScalars = wanted.every(isScalar)
+  if (isOfScalars || (inner.length === 1 && inner[0]?.steps.length === 0)) {
+    return toListEntry(scope, rows, steps, list.place, when, inner, level)
+  }
+  const form = chooseForm(rows, elements, inner, level, when)
+  const doubt = rivals.length > 0 ? 'ambiguous' : doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
+  return {
+    kind: 'list',
+    steps,
+    pairs: pairsOf(scope, rows),
+    list: list.place,
+    ...(when && { when }),
+    rivals,
+    ...form,
+    level,
+    isOfScalars,
+    scope: inside,
+    inner,
+    ...(doubt && { doubt }),
+  }
+}
+
+/** The places of the message that a node reads, without those of nodes in it. */
+export function placesRead(node: Node): readonly Place[] {
+  if (node.kind === 'entry') return rulePlaces(node.choice.candidate.rule)
+  if (node.kind === 'append') return node.parts.map(({ place }) => place)
+  return node.kind === 'list' ? [node.list] : []
+}
+
+const usesElement = (node: Node, level: number): boolean =>
+  placesRead(node).some((place) => place.level === level) ||
+  (node.kind === 'list' && node.inner.some((one) => usesElement(one, level)))
+
+/** Each element of the list is one value: the whole list is the value of one entry. */
+function toListEntry(
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+  list: Place,
+  when: string | undefined,
+  inner: readonly Node[],
+  level: number,
+): Node | undefined {
+  const [node] = inner
+  if (node?.kind !== 'entry') return undefined
+  const condition = when?.replaceAll('item.', '') ?? ''
+  const variable = `$item${level}`
+  const toListRule = (rule: Rule): Rule | undefined => {
+    if (rule.kind === 'path' && rule.place.level === level && when === undefined && rule.default !== null) {
+      return { ...rule, place: { level: list.level, steps: [...list.steps, ...rule.place.steps] } }
+    }
+    if (rule.kind === 'path' && rule.transform !== undefined) return undefined
+    return {
+      kind: 'expression',
+      places: [list],
+      write: (read) => {
+        const own = (place: Place) => (place.level === level ? expressionPath(variable, place.steps) : read(place))
+        const value =
+          rule.kind === 'constant'
+            ? JSON.stringify(rule.value)
+            : rule.kind === 'path'
+              ? own(rule.place)
+              : rule.write(own)
+        const filtered = `${read(list)}${condition === '' ? '' : `[${condition}]`}`
+        return `$exists(${read(list)}) ? [${filtered}.(${variable} := $; ${value})]`
+      },
+    }
+  }
+  const toCandidate = (one: Candidate): readonly Candidate[] => {
+    const rule = toListRule(one.rule)
+    return rule === undefined ? [] : [{ ...one, rule }]
+  }
+  const [candidate] = toCandidate(node.choice.candidate)
+  if (candidate === undefined) return undefined
+  const doubt = node.doubt === undefined ? {} : { doubt: node.doubt }
+  return {
+    kind: 'entry',
+    steps,
+    pairs: pairsOf(scope, rows),
+    isNullable: false,
+    isOfList: true,
+    choice: { candidate, others: node.choice.others.flatMap(toCandidate), ...doubt },
+    ...doubt,
+  }
+}
+
+/** The first form that gives what the rows have where a list is empty or an element has nothing. */
+function chooseForm(
+  rows: Lists,
+  elements: Lists,
+  inner: readonly Node[],
+  level: number,
+  when: string | undefined,
+): Pick<ListNode, 'form' | 'isAlways'> {
+  const isPlain = (node: Node, takesConstants: boolean): boolean => {
+    if (node.kind !== 'entry' || node.steps.length === 0) return false
+    const { rule } = node.choice.candidate
+    if (rule.kind === 'expression' || node.isNullable || node.isOfList) return false
+    if (rule.kind === 'constant') return takesConstants
+    return rule.place.level === level || (takesConstants && rule.transform === undefined && rule.default === undefined)
+  }
+  const isPossible = (takesConstants: boolean) =>
+    when === undefined && inner.every((node) => isPlain(node, takesConstants))
+  const shows = (test: (wanted: readonly Json[] | undefined, given: readonly Json[] | undefined) => boolean) =>
+    rows.some((wanted, row) => test(wanted, elements[row]))
+  const emptyFromEmpty = shows((wanted, given) => wanted?.length === 0 && given?.length === 0)
+  const noneFromEmpty = shows((wanted, given) => wanted === undefined && given?.length === 0)
+  const emptyFromNone = shows((wanted, given) => wanted?.length === 0 && given === undefined)
+  const hasNull = rows.some((list) => list?.includes(null))
+  const hasBare = rows.some((list) => list?.some((one) => one !== null && isBare(one)))
+  if (emptyFromNone) return { form: isPossible(false) && !hasBare ? 'spread' : 'each', isAlways: true }
+  if (isPossible(false) && !noneFromEmpty && !hasBare) return { form: 'spread', isAlways: false }
+  if (!emptyFromEmpty && !hasNull) return { form: 'each', isAlways: false }
+  if (isPossible(true) && !noneFromEmpty) return { form: 'spread', isAlways: false }
+  return { form: 'each', isAlways: emptyFromEmpty }
+}
+
+const MAX_PARTS = 20
+
+/** Values and elements of lists one after the other, those that are there; in the order that explains every row. */
+function findAppended(
+  { values, budget }: Derivation,
+  scope: Scope,
+  rows: Lists,
+  steps: readonly PathStep[],
+): AppendNode | undefined {
+  const ids = rows.map((list) => list?.map((item) => values.id(item)))
+  const longest = ids.reduce((at, list, row) => ((list?.length ?? 0) > (ids[at]?.length ?? 0) ? row : at), 0)
+  const wanted = ids[longest] ?? []
+  if (wanted.length === 0 || wanted.length > 200) return undefined
+  const search = new Search({ steps, ids: rows.map((value) => values.id(value)) }, scope, values, budget)
+  type Part = Readonly<{ place: Place; isList: boolean; at: (row: number) => readonly number[] }>
+  const parts: Part[] = []
+  for (const [{ place }, at] of search.lists()) {
+    const elements = rows.map((_row, row) => (at(row) ?? []).map((item) => values.id(item)))
+    if (elements.some((list) => list.length > 0)) {
+      parts.push({ place, isList: true, at: (row) => elements[row] ?? [] })
+    }
+  }
+  for (const column of search.columns()) {
+    if (column.place.level === 0 && column.place.steps.length < 2) continue
+    if (search.isOwnElement(column.place) || Array.isArray(search.at(column, longest))) continue
+    const at = (row: number) => {
+      const value = search.at(column, row)
+      return value === undefined || value === null ? [] : [values.id(value)]
+    }
+    if (rows.some((_row, row) => at(row).length > 0)) parts.push({ place: column.place, isList: false, at })
+  }
+  const fits = (part: Part, ends: readonly number[]): readonly number[] | undefined => {
+    const next: number[] = []
+    for (const [row, end] of ends.entries()) {
+      const own = part.at(row)
+      for (const [at, id] of own.entries()) if (ids[row]?.[end + at] !== id) return undefined
+      next.push(end + own.length)
+    }
+    return next
+  }
+  const chosen: Part[] = []
+  let ends: readonly number[] = rows.map(() => 0)
+  while (chosen.length < MAX_PARTS) {
+    if (ids.every((list, row) => (list?.length ?? 0) === ends[row])) break
+    if (!spend(budget, parts.length)) return undefined
+    // The one that explains the most of what is left: a part that is missing in a row must not be taken for another.
+    let bestEnds: readonly number[] | undefined
+    let bestPart: Part | undefined
+    const total = (all: readonly number[]) => all.reduce((sum, end) => sum + end, 0)
+    for (const part of parts) {
+      if (chosen.includes(part)) continue
+      const next = fits(part, ends)
+      if (next === undefined || total(next) === total(ends)) continue
+      if (bestEnds === undefined || total(next) > total(bestEnds)) {
+        bestEnds = next
+        bestPart = part
+      }
+    }
+    if (bestEnds === undefined || bestPart === undefined) return undefined
+    ends = bestEnds
+    chosen.push(bestPart)
+  }
+  if (!ids.every((list, row) => (list?.length ?? 0) === ends[row])) return undefined
+  const isAlways = rows.every((list) => list !== undefined) && rows.some((list) => list?.length === 0)
+  const bits = [...new Set(ids.flatMap((list) => list ?? []))].reduce((sum, id) => sum + weigh(values.value(id)), 0)
+  return {
+    kind: 'append',
+    steps,
+    pairs: pairsOf(scope, rows),
+    ...(bits < MIN_BITS && { doubt: 'accident' as const }),
+    isAlways,
+    parts: chosen.map(({ place, isList }) => ({ place, isList })),
+  }
+}

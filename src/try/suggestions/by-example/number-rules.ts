@@ -1,0 +1,180 @@
+/** Numbers computed from one or two others: another unit, a product, a sum, a difference. */
+import type { Json } from '../../../core/json.ts'
+import type { Rule } from './rules.ts'
+import type { Search } from './search.ts'
+import { ABSENT, type Column, spend } from './source-values.ts'
+
+const NUMBER_TEXT = /^-?\d{1,15}(?:\.\d{1,15})?$/
+
+const toNumber = (value: Json | undefined): number | undefined => {
+  if (typeof value === 'number') return value
+  return typeof value === 'string' && NUMBER_TEXT.test(value) ? Number(value) : undefined
+}
+
+/** Columns that two are taken of. */
+const MAX_PAIRED = 40
+
+type Points = readonly (readonly [x: number, y: number])[]
+
+export function findNumbers(search: Search): void {
+  if (typeof search.value !== 'number' || search.isConstant) return
+  const columns: Column[] = []
+  for (const column of search.columns()) {
+    if (toNumber(search.at(column, search.sample)) === undefined || !spend(search.budget, 10)) continue
+    columns.push(column)
+    const points = pointsOf(search, column)
+    if (points !== undefined) tryLine(search, column, points)
+  }
+  const paired = columns
+    .map((column) => ({ column, score: search.scoreOf(column.place) }))
+    .sort((one, other) => other.score - one.score)
+    .slice(0, MAX_PAIRED)
+  for (const { column: one } of paired) {
+    for (const { column: other } of paired) if (one !== other) tryTwo(search, one, other)
+  }
+}
+
+/** Of different numbers; undefined if a row has a result without a number. */
+function pointsOf(search: Search, column: Column): Points | undefined {
+  const points = new Map<number, number>()
+  for (const [row, id] of search.target.ids.entries()) {
+    if (id === ABSENT) continue
+    const x = toNumber(search.at(column, row))
+    const y = search.values.value(id)
+    if (x === undefined || typeof y !== 'number' || (points.has(x) && points.get(x) !== y)) return undefined
+    points.set(x, y)
+  }
+  return [...points].sort(([one], [other]) => one - other)
+}
+
+const decimalsOf = (values: Points): number =>
+  Math.max(...values.map(([, y]) => (String(y).includes('e') ? 15 : (String(y).split('.')[1]?.length ?? 0))))
+
+/** `x * a + b` with numbers that people write, exact or rounded. Two points always lie on a line: it takes a third to see one. */
+function tryLine(search: Search, column: Column, points: Points): void {
+  const [first] = points
+  const last = points.at(-1)
+  if (first === undefined || last === undefined || points.length < 2) return
+  const slope = (last[1] - first[1]) / (last[0] - first[0])
+  if (!Number.isFinite(slope) || slope === 0) return
+  const decimals = decimalsOf(points)
+  const slack = 10 ** -decimals / Math.abs(last[0] - first[0])
+  const ratio = Math.abs(last[0]) > 0 ? last[1] / last[0] : Number.NaN
+  const factors: readonly (readonly [number, string])[] = [
+    ...niceFactors(ratio, Math.max(10 ** -decimals / Math.abs(last[0]), 1e-12)),
+    ...(points.length > 2 ? niceFactors(slope, Math.max(slack, 1e-12)) : []),
+    [1, ''],
+  ]
+  for (const [factor, written] of factors) {
+    const offsets = factor === 1 || points.length > 2 ? niceOffsets(points, factor, decimals) : [0]
+    for (const offset of offsets) tryFormula(search, column, { factor, written, offset, decimals })
+  }
+}
+
+/** Whole numbers, fractions of small ones and their inverses, such as 1000, 9/5, 0.001. */
+function niceFactors(value: number, slack: number): readonly (readonly [number, string])[] {
+  if (!Number.isFinite(value) || value === 0) return []
+  const fractions: (readonly [number, string])[] = []
+  for (let below = 1; below <= 12; below++) {
+    const above = Math.round(value * below)
+    if (above === 0 || Math.abs(above / below - value) > slack || fractions.some(([known]) => known === above / below))
+      continue
+    fractions.push([above / below, below === 1 ? ` * ${above}` : ` * ${above} / ${below}`])
+  }
+  if (fractions.length > 0) {
+    return fractions.sort(([one], [other]) => Math.abs(one - value) - Math.abs(other - value)).slice(0, 5)
+  }
+  const inverse = Math.round(1 / value)
+  if (Math.abs(1 / inverse - value) <= Math.min(slack, Math.abs(value) * 0.01)) return [[1 / inverse, ` / ${inverse}`]]
+  const decimal = Number(value.toPrecision(4))
+  return Math.abs(decimal - value) <= slack ? [[decimal, ` * ${decimal}`]] : []
+}
+
+/** Added before the factor (as 32 is taken away from degrees Fahrenheit) or behind it. */
+function niceOffsets([first]: Points, factor: number, decimals: number): readonly number[] {
+  if (first === undefined) return []
+  const rest = first[1] - first[0] * factor
+  return [0, Number(rest.toFixed(Math.min(decimals, 4)))]
+}
+
+type Formula = Readonly<{ factor: number; written: string; offset: number; decimals: number }>
+
+function tryFormula(search: Search, column: Column, { factor, written, offset, decimals }: Formula): void {
+  if (written === '' && offset === 0) return
+  const { place } = column
+  const [, , above, , below] = written.split(' ')
+  const multiply = (x: number): number => {
+    if (written.startsWith(' / ')) return x / Math.round(1 / factor)
+    if (below !== undefined) return (x * Number(above)) / Number(below)
+    return x * factor
+  }
+  const before = offset === 0 ? 0 : Math.round(offset / factor)
+  const variants: readonly (readonly [apply: (x: number) => number, write: (x: string) => string])[] = [
+    ...(before !== 0 && written !== ''
+      ? [[(x: number) => multiply(x + before), (x: string) => `(${x}${signed(before)})${written}`] as const]
+      : []),
+    [(x) => multiply(x) + offset, (x) => `${x}${written}${offset === 0 ? '' : signed(offset)}`],
+  ]
+  const isText = typeof search.at(column, search.sample) === 'string'
+  for (const [apply, write] of variants) {
+    // Cents and grams have no digits behind the point, though 79.29 * 100 has some: which of both is meant may be asked.
+    const isWhole = Number.isInteger(factor) && factor >= 10
+    let isFound = false
+    for (const digits of isWhole ? [decimals, undefined] : [undefined, decimals]) {
+      if (digits !== undefined && digits > 6) continue
+      const rule: Rule = {
+        kind: 'expression',
+        places: [place],
+        write: (read) => {
+          const text = write(isText ? `$number(${read(place)})` : read(place))
+          return digits === undefined ? text : `$round(${text}, ${digits})`
+        },
+      }
+      const give = (row: number) => {
+        const x = toNumber(search.at(column, row))
+        return x === undefined ? undefined : round(apply(x), digits)
+      }
+      isFound = search.try('number', [place], rule, give) || isFound
+    }
+    if (isFound) return
+  }
+}
+
+const signed = (offset: number): string => (offset < 0 ? ` - ${-offset}` : ` + ${offset}`)
+
+const round = (value: number, digits: number | undefined): number =>
+  digits === undefined ? value : Number(`${Math.round(Number(`${value}e${digits}`))}e-${digits}`)
+
+const OPERATIONS: readonly (readonly [sign: string, apply: (one: number, other: number) => number])[] = [
+  ['*', (one, other) => one * other],
+  ['+', (one, other) => one + other],
+  ['-', (one, other) => one - other],
+  ['/', (one, other) => one / other],
+]
+
+function tryTwo(search: Search, one: Column, other: Column): void {
+  if (!spend(search.budget, 4)) return
+  const isText = (column: Column) => typeof search.at(column, search.sample) === 'string'
+  for (const [sign, apply] of OPERATIONS) {
+    const isSymmetric = sign === '*' || sign === '+'
+    if (isSymmetric && one.place.steps.length > other.place.steps.length) continue
+    for (const digits of [undefined, 2]) {
+      const places = [one.place, other.place]
+      const rule: Rule = {
+        kind: 'expression',
+        places,
+        write: (read) => {
+          const [x, y] = [one, other].map((column) =>
+            isText(column) ? `$number(${read(column.place)})` : read(column.place),
+          )
+          return digits === undefined ? `${x} ${sign} ${y}` : `$round(${x} ${sign} ${y}, ${digits})`
+        },
+      }
+      search.try('number', places, rule, (row) => {
+        const [x, y] = [toNumber(search.at(one, row)), toNumber(search.at(other, row))]
+        const result = x === undefined || y === undefined ? Number.NaN : round(apply(x, y), digits)
+        return Number.isFinite(result) ? result : undefined
+      })
+    }
+  }
+}

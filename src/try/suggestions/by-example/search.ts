@@ -1,0 +1,249 @@
+/** The search for the rules of one place of the output: what each family of rules tries its candidates against. */
+import type { Json } from '../../../core/json.ts'
+import type { PathStep } from '../../../core/path-step.ts'
+import { nameScore } from './names.ts'
+import { type Candidate, type Family, isUnsayable, type Rule, textLiteral } from './rules.ts'
+import {
+  ABSENT,
+  type Budget,
+  type Column,
+  idAt,
+  type ListColumn,
+  NULL,
+  type Place,
+  readableScopes,
+  type Scope,
+  spend,
+  type ValueId,
+  type Values,
+} from './source-values.ts'
+
+/** A place of the output with its value in each row of a scope. */
+export type Target = Readonly<{ steps: readonly PathStep[]; ids: readonly ValueId[] }>
+
+type Sampled = Readonly<{
+  byId: ReadonlyMap<ValueId, readonly Column[]>
+  byText: ReadonlyMap<string, readonly Column[]>
+}>
+
+export const samePlace = (one: readonly PathStep[], other: readonly PathStep[]): boolean =>
+  one.length === other.length && one.every((step, at) => JSON.stringify(step) === JSON.stringify(other[at]))
+
+/** What searches in one scope share: its columns by their values in a row. */
+const samples = new WeakMap<Scope, Map<number, Sampled>>()
+
+/** Values of other types and in another form that are the same to people. */
+export const looseText = (value: Json | undefined): string | undefined =>
+  typeof value === 'object' || value === undefined ? undefined : String(value).trim().toLowerCase()
+
+export class Search {
+  readonly found: Candidate[] = []
+  /** The first rows that have the target, with different values if there are any. */
+  readonly sample: number
+  readonly other: number
+  readonly isNullable: boolean
+  readonly target: Target
+  readonly scope: Scope
+  readonly values: Values
+  readonly budget: Budget
+
+  constructor(target: Target, scope: Scope, values: Values, budget: Budget) {
+    this.target = target
+    this.scope = scope
+    this.values = values
+    this.budget = budget
+    this.sample = target.ids.findIndex((id) => id !== ABSENT)
+    this.other = target.ids.findIndex((id) => id !== ABSENT && id !== target.ids[this.sample])
+    this.isNullable = target.ids.includes(NULL)
+  }
+
+  get value(): Json | undefined {
+    return this.values.value(this.target.ids[this.sample] ?? ABSENT)
+  }
+
+  /** One value in all rows that have the target. */
+  get isConstant(): boolean {
+    return this.other === -1
+  }
+
+  readonly scoreOf = ({ steps }: Place): number => nameScore(steps, this.target.steps)
+
+  at(column: Column, row: number): Json | undefined {
+    return this.values.value(idAt(column, this.scope, row))
+  }
+
+  /** Adds the candidate if it gives what every row has, and nothing where a row has nothing. */
+  try(family: Family, places: readonly Place[], rule: Rule, give: (row: number) => Json | undefined): boolean {
+    const { ids } = this.target
+    if (!spend(this.budget, 2)) return false
+    for (let row = 0; row < ids.length; row++) {
+      const given = give(row)
+      const id = given === undefined || (given === null && !this.isNullable) ? ABSENT : this.values.id(given)
+      if (id !== ids[row]) {
+        this.budget.left -= row >> 3
+        return false
+      }
+    }
+    this.budget.left -= ids.length
+    if (rule.kind === 'expression' && places.some(isUnsayable)) return false
+    if (places.some((place) => this.isOwnElement(place))) return false
+    const score = places.length === 0 ? 0 : Math.max(...places.map(this.scoreOf))
+    this.found.push({ family, rule, score })
+    return true
+  }
+
+  tryText(
+    column: Column,
+    family: Family,
+    apply: (text: string) => Json | undefined,
+    write: (path: string) => string,
+  ): boolean {
+    const rule: Rule = { kind: 'expression', places: [column.place], write: (read) => write(read(column.place)) }
+    return this.try(family, [column.place], rule, (row) => {
+      const value = this.at(column, row)
+      return typeof value === 'string' ? apply(value) : undefined
+    })
+  }
+
+  /** With nothing where a part is missing, else with an empty text in its place, as JSONata joins texts. */
+  tryJoin(
+    columns: readonly Column[],
+    join: (texts: readonly string[]) => string,
+    write: (read: (at: number) => string) => string,
+  ): boolean {
+    const places = columns.map(({ place }) => place)
+    const readText = (at: number, read: (place: Place) => string): string => {
+      const { place, joint } = columns[at] as Column
+      return joint === undefined ? read(place) : `$join(${read(place)}, ${textLiteral(joint)})`
+    }
+    const textsAt = (row: number) => columns.map((column) => this.textAt(column, row))
+    const whole: Rule = {
+      kind: 'expression',
+      places,
+      write: (read) => {
+        const tests = [...new Set(places.map((place) => `$exists(${read(place)})`))].join(' and ')
+        return `${tests} ? ${write((at) => readText(at, read))}`
+      },
+    }
+    const giveWhole = (row: number) => {
+      const texts = textsAt(row)
+      return texts.includes(undefined) ? undefined : join(texts as string[])
+    }
+    if (this.try('join', places, whole, giveWhole)) return true
+    const partly: Rule = { kind: 'expression', places, write: (read) => write((at) => readText(at, read)) }
+    return this.try('join', places, partly, (row) => join(textsAt(row).map((text) => text ?? '')))
+  }
+
+  /** Its values differ in the rows that have the target. */
+  isVarying(column: Column): boolean {
+    const first = idAt(column, this.scope, this.sample)
+    return this.target.ids.some((id, row) => id !== ABSENT && idAt(column, this.scope, row) !== first)
+  }
+
+  textAt(column: Column, row: number): string | undefined {
+    const value = this.at(column, row)
+    if (column.joint !== undefined) {
+      return Array.isArray(value) && value.length > 0
+        ? value.filter((one) => one !== null).join(column.joint)
+        : undefined
+    }
+    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+  }
+
+  sampleText(): string | undefined {
+    const { value } = this
+    return typeof value === 'string' ? value : undefined
+  }
+
+  otherText(): string | undefined {
+    const value = this.values.value(this.target.ids[this.other] ?? ABSENT)
+    return typeof value === 'string' ? value : undefined
+  }
+
+  otherTextOf(column: Column): string | undefined {
+    return this.textAt(column, this.other)
+  }
+
+  *columns(): Iterable<Column> {
+    for (const scope of readableScopes(this.scope)) yield* scope.columns
+  }
+
+  /** An element by its position, in a list whose elements this is about: true of a list of one alone. */
+  isOwnElement({ level, steps }: Place): boolean {
+    const { list } = this.scope.around ?? {}
+    if (list === undefined || list.level !== level) return false
+    const own = list.steps.slice(0, -1)
+    return steps.length > own.length && samePlace(own, steps.slice(0, own.length)) && steps[own.length]?.kind !== 'name'
+  }
+
+  *lists(): Iterable<readonly [list: ListColumn, at: (row: number) => readonly Json[] | undefined]> {
+    for (const scope of readableScopes(this.scope)) {
+      for (const list of scope.lists) {
+        const column = { place: { ...list.place, level: scope.level }, ids: list.rows.map((_list, row) => row + 1) }
+        yield [list, (row) => list.rows[idAt(column, this.scope, row) - 1]]
+      }
+    }
+  }
+
+  /** The columns with a text in the sample, and the text. */
+  texts(withNumbers = false): readonly (readonly [Column, string])[] {
+    const texts: (readonly [Column, string])[] = []
+    for (const column of this.columns()) {
+      const value = this.at(column, this.sample)
+      if (typeof value === 'string' || (withNumbers && typeof value === 'number')) texts.push([column, String(value)])
+    }
+    this.budget.left -= texts.length
+    return texts
+  }
+
+  /** The columns whose value in the sample is the target's. */
+  *equal(): Iterable<Column> {
+    const id = this.target.ids[this.sample] ?? ABSENT
+    for (const [scope, row] of this.#rows()) yield* this.#sampled(scope, row).byId.get(id) ?? []
+  }
+
+  /** The columns whose value in the sample is the target's but for spaces around it, case and type. */
+  *likeTexts(): Iterable<Column> {
+    const text = looseText(this.value)
+    if (text === undefined) return
+    for (const [scope, row] of this.#rows()) yield* this.#sampled(scope, row).byText.get(text) ?? []
+  }
+
+  /** The sample's row in each scope that can be read. */
+  *#rows(): Iterable<readonly [Scope, number]> {
+    for (const scope of readableScopes(this.scope)) {
+      let row = this.sample
+      let here = this.scope
+      while (here !== scope && here.around !== undefined) {
+        row = here.around.rows[row] ?? -1
+        here = here.around.scope
+      }
+      yield [scope, row]
+    }
+  }
+
+  #sampled(scope: Scope, row: number): Sampled {
+    const rows = samples.get(scope) ?? new Map<number, Sampled>()
+    samples.set(scope, rows)
+    const known = rows.get(row)
+    if (known !== undefined) return known
+    const byId = new Map<ValueId, Column[]>()
+    const byText = new Map<string, Column[]>()
+    const add = <Key>(map: Map<Key, Column[]>, key: Key, column: Column) => {
+      const columns = map.get(key)
+      if (columns === undefined) map.set(key, [column])
+      else columns.push(column)
+    }
+    for (const column of scope.columns) {
+      const id = column.ids[row] ?? ABSENT
+      if (id === ABSENT) continue
+      add(byId, id, column)
+      const text = looseText(this.values.value(id))
+      if (text !== undefined) add(byText, text, column)
+    }
+    this.budget.left -= scope.columns.length
+    const sampled = { byId, byText }
+    rows.set(row, sampled)
+    return sampled
+  }
+}

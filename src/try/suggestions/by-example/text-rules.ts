@@ -1,0 +1,161 @@
+/** Texts made of other texts: another case, slices, and joins with constant parts. */
+import type { Json } from '../../../core/json.ts'
+import { textLiteral } from './rules.ts'
+import type { Search } from './search.ts'
+import { type Column, spend } from './source-values.ts'
+
+/** As `$trim` does it: spaces within become one. */
+const trim = (text: string): string => text.replace(/[ \t\n\r]+/g, ' ').replace(/^ | $/g, '')
+const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1).toLowerCase()
+
+const CASES: readonly (readonly [apply: (text: string) => string, write: (path: string) => string])[] = [
+  [trim, (path) => `$trim(${path})`],
+  [(text) => text.toLowerCase(), (path) => `$lowercase(${path})`],
+  [(text) => text.toUpperCase(), (path) => `$uppercase(${path})`],
+  [capitalize, (path) => `$uppercase($substring(${path}, 0, 1)) & $lowercase($substring(${path}, 1))`],
+  [(text) => trim(text).toLowerCase(), (path) => `$lowercase($trim(${path}))`],
+  [(text) => trim(text).toUpperCase(), (path) => `$uppercase($trim(${path}))`],
+]
+
+export function findCases(search: Search): void {
+  for (const column of search.likeTexts()) {
+    for (const [apply, write] of CASES) search.tryText(column, 'text', (text) => apply(text), write)
+  }
+}
+
+const SEPARATORS = [' ', ', ', ',', '-', '/', '|', ':', ';', '^', '.', '_', '@', '#', '&', '=']
+
+export function findSlices(search: Search): void {
+  const wanted = search.sampleText()
+  if (wanted === undefined || wanted === '') return
+  for (const [column, text] of search.texts()) {
+    if (text.length <= wanted.length || !text.includes(wanted) || !spend(search.budget, 20)) continue
+    const at = text.indexOf(wanted)
+    for (const separator of SEPARATORS) {
+      if (!text.includes(separator)) continue
+      const parts = text.split(separator)
+      const index = parts.indexOf(wanted)
+      if (index === -1) continue
+      const quoted = textLiteral(separator)
+      if (index === 0) {
+        search.tryText(column, 'slice', partAt(separator, 0), (path) => `$substringBefore(${path}, ${quoted})`)
+      } else if (parts.length === 2) {
+        search.tryText(
+          column,
+          'slice',
+          (given) => (given.includes(separator) ? given.slice(given.indexOf(separator) + separator.length) : given),
+          (path) => `$substringAfter(${path}, ${quoted})`,
+        )
+      }
+      search.tryText(column, 'slice', partAt(separator, index), (path) => `$split(${path}, ${quoted})[${index}]`)
+      const fromEnd = index - parts.length
+      search.tryText(column, 'slice', partAt(separator, fromEnd), (path) => `$split(${path}, ${quoted})[${fromEnd}]`)
+    }
+    const { length } = wanted
+    for (let from = at, tries = 0; from !== -1 && tries < 4; from = text.indexOf(wanted, from + 1), tries++) {
+      const start = from
+      search.tryText(
+        column,
+        'slice',
+        (given) => given.slice(start, start + length) || undefined,
+        (path) => `$substring(${path}, ${start}, ${length})`,
+      )
+      if (start + length !== text.length) continue
+      search.tryText(
+        column,
+        'slice',
+        (given) => given.slice(start) || undefined,
+        (path) => `$substring(${path}, ${start})`,
+      )
+      search.tryText(
+        column,
+        'slice',
+        (given) => given.slice(-length),
+        (path) => `$substring(${path}, -${length})`,
+      )
+    }
+  }
+}
+
+const partAt =
+  (separator: string, index: number) =>
+  (text: string): string | undefined =>
+    text.split(separator).at(index)
+
+/** Templates that one search looks at. */
+const MAX_TEMPLATES = 300
+const MAX_STEPS = 1_500
+const MIN_PIECE = 2
+
+type Piece = Readonly<{ at: number; literal: string }>
+
+/** Lists of which the target has all texts one after the other, such as the given names in a full name. */
+function joinedTexts(search: Search, wanted: string): readonly (readonly [Column, string])[] {
+  const found: (readonly [Column, string])[] = []
+  for (const { place, ids } of search.columns()) {
+    const [first, second] = asTexts(search.at({ place, ids }, search.sample))
+    if (first === undefined || !wanted.includes(first)) continue
+    const between = second === undefined ? ' ' : wanted.slice(wanted.indexOf(first) + first.length).split(second)[0]
+    if (between === undefined || between === '' || between.length > 3) continue
+    const column = { place, ids, joint: between }
+    const text = search.textAt(column, search.sample)
+    if (text !== undefined && wanted.includes(text)) found.push([column, text])
+  }
+  return found
+}
+
+const asTexts = (value: Json | undefined): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : []
+
+/** Texts joined from the values of several places and constant parts; a place may be a number. */
+export function findJoins(search: Search): void {
+  const wanted = search.sampleText()
+  if (wanted === undefined || wanted.length < MIN_PIECE || wanted.length > 2_000) return
+  const other = search.otherText()
+  const pieces = [...search.texts(true), ...joinedTexts(search, wanted)]
+    .filter(([column, text]) => {
+      const isTold = text.length >= MIN_PIECE || search.isVarying(column)
+      return text !== '' && isTold && wanted.includes(text)
+    })
+    .map(([column, text]) => ({ column, text, score: search.scoreOf(column.place) }))
+    .sort((one, next) => next.text.length - one.text.length || next.score - one.score)
+    .slice(0, 60)
+  if (pieces.length === 0) return
+  let left = MAX_TEMPLATES
+  let steps = MAX_STEPS
+  /** Both positions have the same rest to explain; `literal`: the constant text before them that no piece has yet. */
+  const extend = (from: number, otherFrom: number, literal: string, parts: readonly Piece[]): boolean => {
+    steps -= 1
+    if (left <= 0 || steps <= 0 || !spend(search.budget, pieces.length)) return true
+    if (from === wanted.length) {
+      left -= 1
+      if (parts.length === 0 || (other !== undefined && otherFrom !== other.length)) return false
+      return tryTemplate(parts, literal)
+    }
+    for (const [at, { column, text }] of pieces.entries()) {
+      if (!wanted.startsWith(text, from)) continue
+      const second = other === undefined ? '' : (search.otherTextOf(column) ?? '')
+      if (other !== undefined && !other.startsWith(second, otherFrom)) continue
+      if (extend(from + text.length, otherFrom + second.length, '', [...parts, { at, literal }])) return true
+    }
+    const char = wanted.charAt(from)
+    if (other !== undefined && other.charAt(otherFrom) !== char) return false
+    return extend(from + 1, otherFrom + 1, literal + char, parts)
+  }
+  const tryTemplate = (parts: readonly Piece[], tail: string): boolean => {
+    const used = parts.map(({ at, literal }) => ({ literal, column: (pieces[at] as (typeof pieces)[number]).column }))
+    const write = (read: (at: number) => string): string =>
+      [
+        ...used.flatMap(({ literal }, at) => [...(literal === '' ? [] : [textLiteral(literal)]), read(at)]),
+        ...(tail === '' ? [] : [textLiteral(tail)]),
+      ].join(' & ')
+    const join = (texts: readonly string[]): string =>
+      used.map(({ literal }, at) => literal + texts[at]).join('') + tail
+    return search.tryJoin(
+      used.map(({ column }) => column),
+      join,
+      write,
+    )
+  }
+  extend(0, 0, '', [])
+}
