@@ -1,6 +1,7 @@
 /** What helps to write a document: vocabulary, suggestions, first drafts. */
 
 import { allows, type Caller } from '../core/access.ts'
+import { MAX_EXAMPLE_BYTES } from '../core/examples.ts'
 import { Failure } from '../core/failure.ts'
 import {
   anything,
@@ -27,7 +28,6 @@ import { DOUBTS } from '../try/suggestions/by-example/choose-rule.ts'
 import {
   DraftRequest,
   lintSuggestRequest,
-  MAX_EXAMPLE_BYTES,
   SUGGESTION_INVALID,
   SuggestRequest,
 } from '../try/suggestions/suggest-request.ts'
@@ -175,7 +175,8 @@ export const authoringRoutes = [
     method: 'POST',
     path: '/endpoints/suggest',
     role: 'viewer',
-    summary: 'Entries of inputMapping for fields of the same name, place and type; of examples, a whole document.',
+    summary:
+      'Entries of inputMapping for fields of the same value, or name, place and type; of examples, a whole document.',
     body: checkedBody(SuggestRequest, { ...SUGGESTION_INVALID, also: lintSuggestRequest }),
     answers: { 200: answer('The best first; without values of the samples.', Suggestions) },
     fails: ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_UNKNOWN'],

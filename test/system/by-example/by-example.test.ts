@@ -17,7 +17,11 @@ for (const { pairs, right, wrong } of GOALS) {
       for (const seed of LONG ? [1, 2, 3] : [1]) {
         const found = await measure(name, pairs, seed)
         if (found === undefined) continue
-        shares.push({ name, right: found.right / found.leaves, wrong: found.wrong / found.leaves })
+        shares.push({
+          name: `${name}, seed ${seed}`,
+          right: found.right / found.leaves,
+          wrong: found.wrong / found.leaves,
+        })
       }
     }
     for (const one of shares) {

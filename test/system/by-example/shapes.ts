@@ -55,6 +55,10 @@ const MAKERS: Readonly<Record<string, (random: Random) => Json>> = {
   number: (random) => Number((random.below(20_000) / 100 + 1).toFixed(2)),
   digits: (random) => (random.below(20_000) / 100 + 1).toFixed(2),
   bool: (random) => random.chance(0.5),
+  dotdate: (random) => date(random).toReversed().join('.'),
+  clock: (random) => time(random).join(':'),
+  millis: (random) => Date.UTC(2000 + random.below(30), random.below(12), 1 + random.below(28), random.below(24)),
+  digit: (random) => String(1 + random.below(5)),
   loinc: (random) => `${100 + random.below(90_000)}-${random.below(10)}`,
 }
 
@@ -144,6 +148,8 @@ const bundle: Shape = {
   resourceType: '=Bundle',
   entry: [{ fullUrl: 'uri', resource: { resourceType: 'Location|Organization', id: 'uuid', name: 'words' } }],
 }
+
+const units: Shape = { organisationUnits: ['+', { id: 'uuid', displayName: 'words' }] }
 
 const IMPORTER = 'jembi+platform/client-registry-jempi/importer/mapping-mediator/'
 const MEDIATOR = 'jembi+openhim-mediator-mapping/samples/'
@@ -269,6 +275,11 @@ export const SHAPES: Readonly<Record<string, MessageShape>> = {
   [`${MEDIATOR}fhirObservationsHeightWeight/endpoint`]: {
     body: { id: 'id', display: 'words', height: 'digits', weight: 'number' },
   },
+  [`${MEDIATOR}requestsDHIS2/endpointPart1`]: { lookups: { dhisOrg1: units, dhisOrg2: units, dhisOrg3: units } },
+  [`${MEDIATOR}stateDemo/endpoint`]: {
+    body: { statusCode: 'int' },
+    lookups: { requestId1: {}, requestId2: { uuid: 'uuid' } },
+  },
   [`${MEDIATOR}requestsDHIS2/endpointPart2`]: { body: { consolidated: [{ id: 'uuid', displayName: 'words' }] } },
   [`${IMPORTER}update`]: {
     body: patient,
@@ -314,6 +325,18 @@ export const SHAPES: Readonly<Record<string, MessageShape>> = {
       'address?': 'text',
       'telecom?': 'id',
       'identifier?': 'id',
+    },
+  },
+  [`${IMPORTER}patientLinksResponse`]: {
+    urlParams: { patientId: 'uuid' },
+    lookups: { jempiSearchGoldenId: [{ goldenRecordsWithScore: [{ goldenRecord: golden }] }] },
+  },
+  [`${WORKFORCE}endpoint`]: {
+    lookups: {
+      'gofr-location': bundle,
+      'gofr-organization': bundle,
+      'ihris-practitioner': bundle,
+      'ihris-practitionerRole': bundle,
     },
   },
   [`${WORKFORCE}endpoint-2`]: {

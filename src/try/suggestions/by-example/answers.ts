@@ -1,5 +1,6 @@
 /** Answers to questions: the rules that somebody chose, in place of those that were found. */
 import type { PathStep } from '../../../core/path-step.ts'
+import type { Doubt } from './choose-rule.ts'
 import type { EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
 import { describeRule, mappingPath } from './rules.ts'
 import { targetOf, walkNodes } from './write-document.ts'
@@ -29,21 +30,32 @@ const NO_LIST = 'no list'
 export function describeSource(node: DescribedNode, level: number): string {
   if (node.kind === 'entry') return describeRule(node.choice.candidate.rule, level)
   if (node.kind === 'append') return node.parts.map(({ place }) => mappingPath(place, level)).join(', ')
-  return `${mappingPath(node.list, level)}${node.when === undefined ? '' : `, when ${node.when}`}`
+  return describeList(node, node.when, level)
 }
+
+const describeList = ({ list }: ListNode, when: string | undefined, level: number): string =>
+  `${mappingPath(list, level)}${when === undefined ? '' : `, when ${when}`}`
 
 /** What may be chosen for a node, what it has first. */
 export function describeCandidates(node: DescribedNode, level: number): readonly string[] {
   const source = describeSource(node, level)
   if (node.kind === 'entry') return [source, ...node.choice.others.map(({ rule }) => describeRule(rule, level))]
-  if (node.kind === 'append' || node.doubt !== 'empty') return [source]
+  if (node.kind === 'append') return [source]
+  if (node.doubt !== 'empty') return [source, ...node.rivals.map((when) => describeList(node, when, level))]
   return node.form === 'spread' || node.isAlways ? [EMPTY_LIST, NO_LIST] : [NO_LIST, EMPTY_LIST]
 }
 
-/** The place that a question about a node names: what may be missing concerns the object or list around it. */
+/** The place that a question about a node names: what values go with, or the list whose elements they are. */
 export function questionTarget(around: readonly PathStep[], { steps, doubt }: Node): string {
-  const all = [...around, ...steps]
-  return targetOf([], { steps: doubt === 'missing' ? all.slice(0, -1) : all })
+  return targetOf([], { steps: placeAsked(doubt, [...around, ...steps]) })
+}
+
+function placeAsked(doubt: Doubt | undefined, steps: readonly PathStep[]): readonly PathStep[] {
+  if (doubt === 'missing') return steps.slice(0, -1)
+  if (doubt !== 'always') return steps
+  const list = steps.findIndex(({ kind }) => kind === 'index')
+  if (list > 0) return steps.slice(0, list)
+  return steps.length > 1 && steps.at(-2)?.kind === 'name' ? steps.slice(0, -1) : steps
 }
 
 /**
@@ -63,10 +75,18 @@ export function takeAnswers(
     const taken = answer === undefined || node.kind === 'unknown' ? node : takeAnswer(node, answer, level)
     if (taken.kind !== 'list') return taken
     const steps = [...around, ...node.steps]
-    const inner = takeAnswers(taken.inner, answers, hasEmpty, [...steps, EACH], taken.level)
-    const isPlain = taken.form === 'each' || inner.every((one) => taken.inner.includes(one) || isOfElement(one, taken))
+    // The question about a list stands for those about what may be missing in it.
+    const asked = taken === node ? taken.inner : taken.inner.map(withoutAlways)
+    const inner = takeAnswers(asked, answers, hasEmpty, [...steps, EACH], taken.level)
+    const isPlain = taken.form === 'each' || inner.every((one) => asked.includes(one) || isOfElement(one, taken))
     return { ...taken, inner, ...(isPlain ? {} : { form: 'each' as const, isAlways: hasEmpty(steps) }) }
   })
+}
+
+function withoutAlways(node: Node): Node {
+  if (node.doubt !== 'always' || node.kind === 'unknown') return node
+  const { doubt: _doubt, ...certain } = node
+  return certain
 }
 
 /** Paths with `[]` hold for every rule that reads the element by a path. */
@@ -77,13 +97,16 @@ const isOfElement = (node: Node, { level }: ListNode): boolean =>
 
 function takeAnswer(node: DescribedNode, answer: string, level: number): Node {
   const at = describeCandidates(node, level).indexOf(answer)
-  if (at === -1) return node
   const { doubt, ...certain } = node
+  // One question is about all that is written beside one another.
+  if (at === -1) return doubt === 'always' ? certain : node
   if (certain.kind === 'list' && doubt === 'empty') {
     const isEmptyMade = answer === EMPTY_LIST
     if (at === 0) return certain
     return { ...certain, form: 'each', isAlways: isEmptyMade }
   }
+  const when = certain.kind === 'list' ? certain.rivals[at - 1] : undefined
+  if (certain.kind === 'list' && when !== undefined) return { ...certain, when }
   if (certain.kind !== 'entry') return certain
   const all = [certain.choice.candidate, ...certain.choice.others]
   const candidate = all[at] as EntryNode['choice']['candidate']

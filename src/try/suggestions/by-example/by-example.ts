@@ -16,7 +16,7 @@ import {
   takeAnswers,
 } from './answers.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
-import { derive } from './derive.ts'
+import { derive, doubtUnread } from './derive.ts'
 import type { Node } from './nodes.ts'
 import { describeRule } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
@@ -83,6 +83,8 @@ const UNITS = 1_200_000
 const MAX_ALTERNATIVES = 5
 const MAX_WRONG = 20
 const MAX_EXAMPLES = 3
+/** With a number behind it, a name has at most 64 characters. */
+const MAX_TABLE_NAME = 60
 /** Codes from which a list of them is a table. */
 const MIN_TABLE = 20
 /** A document that a pair refutes is derived without the part that it refutes, so many times. */
@@ -151,7 +153,8 @@ async function deriveFrom(
   }
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
   const outputs = pairs.map(({ output }) => output)
-  const found = await derive({ values, budget, pause }, scope, outputs, [])
+  const derivation = { values, budget, pause }
+  const found = doubtUnread(derivation, scope, await derive(derivation, scope, outputs, []))
   checkAll?.(found, answers)
   const hasEmpty = (steps: readonly PathStep[]) =>
     outputs.some((output) => JSON.stringify(firstAt(output, steps)) === '[]')
@@ -300,10 +303,7 @@ export function isAskedAbout(
   steps: readonly (string | number)[],
 ): boolean {
   const text = pathText(steps.map((step) => (typeof step === 'number' ? EACH : { kind: 'name', name: step })))
-  return questions.some(({ target }) => {
-    const own = target.replace(/\[\d+\]/g, '[]')
-    return own === '$' || text === own || text.startsWith(`${own}.`) || text.startsWith(`${own}[`)
-  })
+  return questions.some(({ target }) => isWithin(text, target))
 }
 
 const EACH: PathStep = { kind: 'each' }
@@ -364,8 +364,18 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
         const value = firstAt(pairs[pair]?.output, steps)
         return value === undefined ? [] : [{ pair, value: shorten(value) }]
       })
+      const about = questionTarget(around, node)
+      const known = reason === 'always' && questions.find((one) => one.reason === 'always' && one.target === about)
+      // What only concerns missing values is asked once for all that is written beside one another.
+      if (known) {
+        questions[questions.indexOf(known)] = {
+          ...known,
+          candidates: [...new Set([...known.candidates, ...candidates])],
+        }
+        return
+      }
       questions.push({
-        target: questionTarget(around, node),
+        target: about,
         reason,
         message: DOUBTS[reason],
         ...(source && { source }),
@@ -383,8 +393,10 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
       if (node.doubt !== undefined) ask(node.doubt, [source], source)
     } else if (node.kind === 'list') {
-      evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
-      if (node.doubt !== undefined) ask(node.doubt, describeCandidates(node, level), source)
+      const candidates = describeCandidates(node, level)
+      const alternatives = node.doubt === 'empty' ? [] : candidates.slice(1, MAX_ALTERNATIVES + 1)
+      evidence.push({ target: `${target}[]`, source, pairs: count, alternatives })
+      if (node.doubt !== undefined) ask(node.doubt, candidates, source)
     } else {
       const { candidate, others } = node.choice
       const alternatives = others.slice(0, MAX_ALTERNATIVES).map(({ rule }) => describeRule(rule, level))
@@ -396,7 +408,19 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       if (node.doubt !== undefined) ask(node.doubt, [source, ...alternatives], source)
     }
   }
-  return { evidence, questions }
+  // What only concerns missing values comes last, but for what is asked about as a part of something else.
+  const [lasting, always] = [false, true].map((isAlways) =>
+    questions.filter((one) => (one.reason === 'always') === isAlways),
+  )
+  const rest = always?.filter(
+    ({ target }) => !questions.some((one) => one.target !== target && isWithin(target, one.target)),
+  )
+  return { evidence, questions: [...(lasting ?? []), ...(rest ?? [])] }
+}
+
+const isWithin = (target: string, whole: string): boolean => {
+  const [place, own] = [target, whole].map((text) => text.replace(/\[\d+\]/g, '[]')) as [string, string]
+  return own === '$' || place === own || place.startsWith(`${own}.`) || place.startsWith(`${own}[`)
 }
 
 function firstAt(value: Json | undefined, steps: readonly PathStep[]): Json | undefined {
@@ -422,7 +446,7 @@ function shorten(value: Json): Json {
   return typeof value === 'string' ? `${value.slice(0, MAX_SHOWN)}…` : `${text.slice(0, MAX_SHOWN)}…`
 }
 
-/** Long code lists as tables; their names are those of the targets. */
+/** Long code lists as tables, named by the document, as tables belong to no endpoint, and their targets. */
 function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'> {
   const tables: Record<string, readonly JsonObject[]> = {}
   const change = (value: Json): Json => {
@@ -433,10 +457,11 @@ function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'
       const codes = Object.entries(transform.parameters)
       if (codes.length >= MIN_TABLE && codes.every(([, code]) => typeof code === 'string' && code !== '')) {
         const wanted =
-          String(key)
+          `${document.name}-${key}`
             .replace(/[^A-Za-z0-9]+/g, '-')
             .replace(/^-|-$/g, '')
-            .toLowerCase() || 'codes'
+            .toLowerCase()
+            .slice(0, MAX_TABLE_NAME) || 'codes'
         let name = wanted
         for (let count = 2; Object.hasOwn(tables, name); count++) name = `${wanted}-${count}`
         tables[name] = codes.map(([code, translated]) => ({ code, value: translated }))

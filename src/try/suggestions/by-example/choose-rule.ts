@@ -1,9 +1,9 @@
 /** Chooses the rule for one place of the output, and says how sure that is. */
 import { findDates } from './date-rules.ts'
 import { findNumbers } from './number-rules.ts'
-import { type Candidate, describeRule, FAMILIES, mappingPath, rulePlaces } from './rules.ts'
-import { Search, type Target } from './search.ts'
-import { ABSENT, type Budget, type Scope, spend, type Values, weigh } from './source-values.ts'
+import { type Candidate, describeRule, FAMILIES, mappingPath, NAMED, rulePlaces } from './rules.ts'
+import { Search, samePlace, type Target } from './search.ts'
+import { ABSENT, type Budget, type Place, type Scope, spend, type Values, weigh } from './source-values.ts'
 import { findCases, findJoins, findSlices } from './text-rules.ts'
 import {
   findCodes,
@@ -13,6 +13,7 @@ import {
   findListValues,
   findPaths,
   findPicks,
+  isCode,
 } from './value-rules.ts'
 
 /** Why a place of the output is a question. */
@@ -22,7 +23,9 @@ export const DOUBTS = {
   ambiguous: 'Several places of the message have these values in every pair.',
   missing: 'No pair shows what is here where the values that it is made of are missing in part.',
   once: 'One pair alone has a value here.',
-  constant: 'Every pair has the same value here, and places of the message have it too.',
+  constant: 'Every pair has the same value here, and a place of the message has one value in every pair too.',
+  unread: 'Nothing reads some values of the message that may decide what is here.',
+  always: 'Every pair has a value here. Without the values that it is made of, there is none.',
   codes: 'Codes that no pair has are left out; add them.',
   empty: 'No pair shows what an empty list becomes.',
   single: 'No pair has more than one element in this list.',
@@ -40,8 +43,8 @@ export type Choice = Readonly<{
 /** Bits below which a match may be an accident, if the names do not speak for it, and if they do. */
 export const MIN_BITS = 14
 const MIN_BITS_NAMED = 5
-/** From this score on, names are alike. */
-const NAMED = 0.5
+/** A value that one message of four lacks is missing in one of so many, with a probability of 95 %. */
+export const MIN_SHOWN = 11
 /** A constant may come from a place with the same value if it is as long as a name or a number of an order. */
 const MIN_TELLING_BITS = 16
 
@@ -87,6 +90,11 @@ function chooseForConstant(search: Search): Choice | undefined {
   }
   const paths = sorted(search)
   search.found.length = 0
+  if (paths.length === 0 && typeof value !== 'string') {
+    for (const find of [findConversions, findListValues]) find(search)
+  }
+  const computed = sorted(search)
+  search.found.length = 0
   findConstants(search)
   const constants = sorted(search)
   const [path] = paths
@@ -96,8 +104,21 @@ function chooseForConstant(search: Search): Choice | undefined {
     return { candidate: path, others: [...paths.slice(1), ...constants], ...(doubt && { doubt }) }
   }
   if (constant === undefined) return undefined
-  const doubt = paths.length > 0 ? { doubt: 'constant' as const } : {}
-  return { candidate: constant, others: [...paths, ...constants.slice(1)], ...doubt }
+  const others = [...paths, ...computed]
+  const { rule } = constant
+  const isOfCode =
+    rule.kind === 'path' && isCode(value) && search.target.ids.length < MIN_SHOWN && readsCode(search, rule.place)
+  return {
+    candidate: constant,
+    others: [...others, ...constants.slice(1)],
+    ...((others.length > 0 || isOfCode) && { doubt: 'constant' as const }),
+  }
+}
+
+/** The place has codes, so a constant that is there with it may be what they become. */
+const readsCode = (search: Search, place: Place): boolean => {
+  const column = [...search.columns()].find((one) => one.place === place)
+  return column !== undefined && isCode(search.at(column, search.sample))
 }
 
 function sorted({ found, scope }: Search): readonly Candidate[] {
@@ -118,7 +139,8 @@ const depthOf = ({ rule }: Candidate): number =>
   rule.kind === 'path' ? rule.place.steps.length : rule.kind === 'expression' ? 10 * rule.places.length : 0
 
 function choose(search: Search, found: readonly Candidate[]): Choice {
-  const [candidate, ...others] = found as readonly [Candidate, ...Candidate[]]
+  const [candidate, ...rest] = found as readonly [Candidate, ...Candidate[]]
+  const others = [...rest]
   const { ids } = search.target
   const distinct = [...new Set(ids)].filter((id) => id !== ABSENT)
   const bits = distinct.reduce((sum, id) => sum + weigh(search.values.value(id)), 0)
@@ -126,6 +148,18 @@ function choose(search: Search, found: readonly Candidate[]): Choice {
   const doubt = (): Doubt | undefined => {
     if (candidate.family === 'codes') return 'codes'
     if (bits < (isNamed ? MIN_BITS_NAMED : MIN_BITS)) return 'accident'
+    const { rule } = candidate
+    if (rule.kind === 'path' && rule.place.steps.some(({ kind }) => kind === 'index')) {
+      const picks = findTellingPicks(search, rule.place)
+      others.unshift(...picks)
+      if (picks.length > 0) return 'ambiguous'
+    }
+    if (rule.kind === 'path' && candidate.family === 'default') {
+      const id = search.values.id(rule.default)
+      if (ids.filter((one) => one === id).length === 1) return 'once'
+    }
+    const isRounded = candidate.family === 'number' && rule.kind === 'expression' && rule.places.length === 1
+    if (isRounded && others.some((one) => one.family === 'number' && !isOtherPlace(one, candidate))) return 'ambiguous'
     const rivals = others.filter(
       (one) => one.family === candidate.family && one.score > candidate.score - 0.1 && isOtherPlace(one, candidate),
     )
@@ -133,6 +167,14 @@ function choose(search: Search, found: readonly Candidate[]): Choice {
   }
   const found1 = doubt()
   return { candidate, others, ...(found1 && { doubt: found1 }) }
+}
+
+/** An element at a position that could as well be the one with a certain code. */
+function findTellingPicks(search: Search, { steps }: Place): readonly Candidate[] {
+  const at = steps.findLastIndex(({ kind }) => kind === 'index')
+  const before = search.found.length
+  findPicks(search, (place) => samePlace(place.steps, [...steps.slice(0, at), { kind: 'each' }]))
+  return search.found.splice(before)
 }
 
 const isOtherPlace = ({ rule: one }: Candidate, { rule: other }: Candidate): boolean =>

@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { type Choice, chooseRule, MIN_BITS, placeKey } from './choose-rule.ts'
+import { type Choice, chooseRule, type Doubt, MIN_BITS, MIN_SHOWN, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
 import type { AppendNode, EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
@@ -12,6 +12,7 @@ import { type Candidate, expressionPath, type Rule, rulePlaces } from './rules.t
 import { Search } from './search.ts'
 import { findSlots } from './slots.ts'
 import {
+  ABSENT,
   addColumns,
   type Budget,
   type Column,
@@ -23,7 +24,8 @@ import {
   type Values,
   weigh,
 } from './source-values.ts'
-import { findConstants, findConversions, readSteps } from './value-rules.ts'
+import { findConstants, findConversions, isCode, readSteps } from './value-rules.ts'
+import { walkNodes } from './write-document.ts'
 
 export type Derivation = Readonly<{
   values: Values
@@ -32,6 +34,8 @@ export type Derivation = Readonly<{
 }>
 
 type Rows = readonly (Json | undefined)[]
+
+const keyOfPlace = ({ level, steps }: Place): string => `${level} ${JSON.stringify(steps)}`
 
 const isAbsent = (value: Json | undefined): boolean => value === undefined
 
@@ -81,8 +85,11 @@ const unknown = (scope: Scope, rows: Rows, steps: readonly PathStep[]): UnknownN
 
 function toEntry(scope: Scope, rows: Rows, steps: readonly PathStep[], choice: Choice): EntryNode {
   const pairs = pairsOf(scope, rows)
-  const isOnce = pairs.length === 1 && choice.candidate.family === 'constant'
-  const doubt = choice.doubt ?? (isOnce ? ('once' as const) : undefined)
+  const { family, rule } = choice.candidate
+  const isOnce = pairs.length === 1 && family === 'constant'
+  const isAlways =
+    rule.kind !== 'constant' && family !== 'default' && rows.length < MIN_SHOWN && !rows.includes(undefined)
+  const doubt = choice.doubt ?? (isOnce ? ('once' as const) : isAlways ? ('always' as const) : undefined)
   return {
     kind: 'entry',
     steps,
@@ -205,6 +212,58 @@ const constantOf = (value: Json): Candidate => ({
   score: 0,
 })
 
+/** What nothing reads, and may decide what is there: codes beside constants, marks of elements, lists that no pair fills. */
+export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonly Node[]): readonly Node[] {
+  const read = new Set([...walkNodes(nodes)].flatMap(([node]) => placesRead(node)).map(keyOfPlace))
+  const isUnread = ({ steps, level }: Place) =>
+    !read.has(keyOfPlace({ steps, level })) && !steps.some((step) => step.kind === 'index' && step.index > 0)
+  const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
+    const unread = within.size < MIN_SHOWN ? within.columns.filter(({ place }) => isUnread(place)) : []
+    const isSame = ({ ids }: Column) => ids[0] !== ABSENT && ids.every((id) => id === ids[0])
+    const codes = unread
+      .filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
+      .map(({ place }) => toCandidate({ kind: 'path', place, transform: 'mapCodes' }))
+    return all.map((node): Node => {
+      if (node.kind === 'list') {
+        const marks = node.scope.columns.filter(
+          ({ place, ids }) => isUnread(place) && ids.every((id) => id === ABSENT || isMark(values.value(id))),
+        )
+        const isDoubtful = node.doubt === undefined || node.doubt === 'empty' || node.doubt === 'single'
+        const isFew = node.scope.size < MIN_SHOWN && node.when === undefined && isDoubtful
+        return {
+          ...node,
+          inner: doubt(node.scope, node.inner),
+          ...(isFew && marks.length > 0 && { doubt: 'unread' }),
+        }
+      }
+      if (node.kind === 'append' && node.doubt === undefined) {
+        const isBare = ({ place, rows }: ListColumn) =>
+          isUnread(place) && rows.every((list) => (list?.length ?? 0) === 0)
+        return within.size < MIN_SHOWN && within.lists.some(isBare) ? { ...node, doubt: 'unread' } : node
+      }
+      if (node.kind !== 'entry' || node.doubt !== undefined || codes.length === 0) return node
+      const { rule } = node.choice.candidate
+      if (rule.kind !== 'constant' || !hasCode(rule.value, lastName(node.steps))) return node
+      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...codes] } }
+    })
+  }
+  return doubt(scope, nodes)
+}
+
+const isMark = (value: Json | undefined): boolean => typeof value === 'boolean'
+
+const hasCode = (value: Json, name: string): boolean =>
+  typeof value === 'object' && value !== null
+    ? Object.entries(value).some(([key, inner]) => hasCode(inner as Json, key))
+    : isCode(value) && name !== 'resourceType'
+
+const lastName = (steps: readonly PathStep[]): string => {
+  const step = steps.at(-1)
+  return step?.kind === 'name' ? step.name : ''
+}
+
+const toCandidate = (rule: Rule): Candidate => ({ family: 'codes', rule, score: 0 })
+
 /** Elements of all rows that rules are derived from; what they give is checked with all. */
 const MAX_ELEMENTS = 600
 const MAX_FIXED = 24
@@ -222,7 +281,7 @@ async function deriveList(
     tried.push([node])
     if (cost([node]) === 0) break
   }
-  if (tried.some((nodes) => cost(nodes) === 0)) return best(tried)
+  if (tried.some((nodes) => cost(nodes) === 0 || isMostly(nodes))) return best(tried)
   const appended = findAppended(derivation, scope, rows, steps)
   if (appended !== undefined) return [appended]
   const length = Math.max(...rows.map((list) => list?.length ?? 0))
@@ -250,6 +309,15 @@ async function deriveList(
 const best = (tried: readonly (readonly Node[])[]): readonly Node[] =>
   tried.reduce((one, other) => (cost(other) < cost(one) ? other : one))
 
+/** More of what the elements have comes from those of the source than is unknown. */
+const isMostly = ([node]: readonly Node[]): boolean => {
+  if (node?.kind !== 'list') return false
+  const told = node.inner.filter(
+    (one) => usesElement(one, node.level) && !(one.kind === 'entry' && one.choice.candidate.family === 'constant'),
+  )
+  return told.length > cost(node.inner)
+}
+
 const cost = (nodes: readonly Node[]): number =>
   nodes.reduce((sum, node) => {
     if (node.kind === 'unknown') return sum + 1
@@ -260,13 +328,19 @@ const expressionEntry = (
   scope: Scope,
   rows: Rows,
   steps: readonly PathStep[],
+  inner: readonly Node[],
   places: readonly Place[],
   write: Extract<Rule, { kind: 'expression' }>['write'],
 ): EntryNode => {
   const rule: Rule = { kind: 'expression', places, write }
   const candidate: Candidate = { family: 'list', rule, score: 0 }
-  return { ...toEntry(scope, rows, steps, { candidate, others: [] }), isOfList: true }
+  const doubts = inner.flatMap(({ doubt }) => (doubt === undefined || WEAK.has(doubt) ? [] : [doubt]))
+  const [doubt] = doubts
+  return { ...toEntry(scope, rows, steps, { candidate, others: [], ...(doubt && { doubt }) }), isOfList: true }
 }
+
+/** They say nothing about what is made of a list as a whole. */
+const WEAK: ReadonlySet<Doubt> = new Set(['always', 'empty', 'single'])
 
 /** A list of one is its element, as JSONata has it. */
 async function deriveSequence(
@@ -290,7 +364,7 @@ async function deriveSequence(
       return inner && `${read(node.list)}.(${variable} := $; ${inner})`
     }
     if (write(() => '') === undefined) continue
-    return expressionEntry(scope, rows, steps, [node.list], (read) => write(read) ?? '')
+    return expressionEntry(scope, rows, steps, node.inner, [node.list], (read) => write(read) ?? '')
   }
   return unknown(scope, rows, steps)
 }
@@ -327,7 +401,7 @@ async function deriveSlots(
   }
   if (write(() => '') === undefined) return undefined
   const places = slots.flat().flatMap((node) => (node.kind === 'entry' ? rulePlaces(node.choice.candidate.rule) : []))
-  return expressionEntry(scope, rows, steps, places, (read) => write(read) ?? '')
+  return expressionEntry(scope, rows, steps, slots.flat(), places, (read) => write(read) ?? '')
 }
 
 /** A value that is the same wherever the element is, which the values beside it decide. */
@@ -345,7 +419,7 @@ async function deriveElements(
   scope: Scope,
   rows: Lists,
   steps: readonly PathStep[],
-  { list, elements, when }: Source,
+  { list, elements, when, rivals }: Source,
 ): Promise<Node | undefined> {
   const { values, budget } = derivation
   const perRow = Math.max(3, Math.floor(MAX_ELEMENTS / rows.length))
@@ -377,27 +451,33 @@ async function deriveElements(
     return toListEntry(scope, rows, steps, list.place, when, inner, level)
   }
   const form = chooseForm(rows, elements, inner, level, when)
-  const doubt = doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
+  const doubt = rivals.length > 0 ? 'ambiguous' : doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
   return {
     kind: 'list',
     steps,
     pairs: pairsOf(scope, rows),
     list: list.place,
     ...(when && { when }),
+    rivals,
     ...form,
     level,
     isOfScalars,
+    scope: inside,
     inner,
     ...(doubt && { doubt }),
   }
 }
 
-function usesElement(node: Node, level: number): boolean {
-  if (node.kind === 'list') return node.list.level === level || node.inner.some((one) => usesElement(one, level))
-  if (node.kind === 'append') return node.parts.some(({ place }) => place.level === level)
-  if (node.kind === 'unknown') return false
-  return rulePlaces(node.choice.candidate.rule).some((place) => place.level === level)
+/** The places of the message that a node reads, without those of nodes in it. */
+export function placesRead(node: Node): readonly Place[] {
+  if (node.kind === 'entry') return rulePlaces(node.choice.candidate.rule)
+  if (node.kind === 'append') return node.parts.map(({ place }) => place)
+  return node.kind === 'list' ? [node.list] : []
 }
+
+const usesElement = (node: Node, level: number): boolean =>
+  placesRead(node).some((place) => place.level === level) ||
+  (node.kind === 'list' && node.inner.some((one) => usesElement(one, level)))
 
 /** Each element of the list is one value: the whole list is the value of one entry. */
 function toListEntry(

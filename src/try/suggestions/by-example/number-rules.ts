@@ -117,7 +117,10 @@ function tryFormula(search: Search, column: Column, { factor, written, offset, d
   ]
   const isText = typeof search.at(column, search.sample) === 'string'
   for (const [apply, write] of variants) {
-    for (const digits of [undefined, decimals]) {
+    // Cents and grams have no digits behind the point, though 79.29 * 100 has some: which of both is meant may be asked.
+    const isWhole = Number.isInteger(factor) && factor >= 10
+    let isFound = false
+    for (const digits of isWhole ? [decimals, undefined] : [undefined, decimals]) {
       if (digits !== undefined && digits > 6) continue
       const rule: Rule = {
         kind: 'expression',
@@ -131,8 +134,9 @@ function tryFormula(search: Search, column: Column, { factor, written, offset, d
         const x = toNumber(search.at(column, row))
         return x === undefined ? undefined : round(apply(x), digits)
       }
-      if (search.try('number', [place], rule, give)) return
+      isFound = search.try('number', [place], rule, give) || isFound
     }
+    if (isFound) return
   }
 }
 

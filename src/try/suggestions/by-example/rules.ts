@@ -30,6 +30,9 @@ export const FAMILIES = [
 ] as const
 export type Family = (typeof FAMILIES)[number]
 
+/** From this score on, names are alike. */
+export const NAMED = 0.5
+
 export type Candidate = Readonly<{
   family: Family
   rule: Rule

@@ -1,7 +1,8 @@
 /** The search for the rules of one place of the output: what each family of rules tries its candidates against. */
 import type { Json } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { type Candidate, type Family, isUnsayable, type Rule } from './rules.ts'
+import { nameScore } from './names.ts'
+import { type Candidate, type Family, isUnsayable, type Rule, textLiteral } from './rules.ts'
 import {
   ABSENT,
   type Budget,
@@ -9,7 +10,6 @@ import {
   idAt,
   type ListColumn,
   NULL,
-  nameScore,
   type Place,
   readableScopes,
   type Scope,
@@ -26,8 +26,8 @@ type Sampled = Readonly<{
   byText: ReadonlyMap<string, readonly Column[]>
 }>
 
-const samePlace = (one: readonly PathStep[], other: readonly PathStep[]): boolean =>
-  one.every((step, at) => JSON.stringify(step) === JSON.stringify(other[at]))
+export const samePlace = (one: readonly PathStep[], other: readonly PathStep[]): boolean =>
+  one.length === other.length && one.every((step, at) => JSON.stringify(step) === JSON.stringify(other[at]))
 
 /** What searches in one scope share: its columns by their values in a row. */
 const samples = new WeakMap<Scope, Map<number, Sampled>>()
@@ -66,7 +66,7 @@ export class Search {
     return this.other === -1
   }
 
-  readonly scoreOf = (place: Place): number => nameScore(place, this.target.steps)
+  readonly scoreOf = ({ steps }: Place): number => nameScore(steps, this.target.steps)
 
   at(column: Column, row: number): Json | undefined {
     return this.values.value(idAt(column, this.scope, row))
@@ -112,13 +112,17 @@ export class Search {
     write: (read: (at: number) => string) => string,
   ): boolean {
     const places = columns.map(({ place }) => place)
+    const readText = (at: number, read: (place: Place) => string): string => {
+      const { place, joint } = columns[at] as Column
+      return joint === undefined ? read(place) : `$join(${read(place)}, ${textLiteral(joint)})`
+    }
     const textsAt = (row: number) => columns.map((column) => this.textAt(column, row))
     const whole: Rule = {
       kind: 'expression',
       places,
       write: (read) => {
         const tests = [...new Set(places.map((place) => `$exists(${read(place)})`))].join(' and ')
-        return `${tests} ? ${write((at) => read(places[at] as Place))}`
+        return `${tests} ? ${write((at) => readText(at, read))}`
       },
     }
     const giveWhole = (row: number) => {
@@ -126,7 +130,7 @@ export class Search {
       return texts.includes(undefined) ? undefined : join(texts as string[])
     }
     if (this.try('join', places, whole, giveWhole)) return true
-    const partly: Rule = { kind: 'expression', places, write: (read) => write((at) => read(places[at] as Place)) }
+    const partly: Rule = { kind: 'expression', places, write: (read) => write((at) => readText(at, read)) }
     return this.try('join', places, partly, (row) => join(textsAt(row).map((text) => text ?? '')))
   }
 
@@ -138,6 +142,11 @@ export class Search {
 
   textAt(column: Column, row: number): string | undefined {
     const value = this.at(column, row)
+    if (column.joint !== undefined) {
+      return Array.isArray(value) && value.length > 0
+        ? value.filter((one) => one !== null).join(column.joint)
+        : undefined
+    }
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
   }
 

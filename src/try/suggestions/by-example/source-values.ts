@@ -4,7 +4,6 @@
  */
 import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { listNames, similarity } from '../leaves.ts'
 
 /** The number of a value; ABSENT of none. */
 export type ValueId = number
@@ -61,8 +60,8 @@ export class Values {
 /** `level`: 0 is the message, others the elements of the lists around, from the outside. */
 export type Place = Readonly<{ level: number; steps: readonly PathStep[] }>
 
-/** A place with its value in each row. */
-export type Column = Readonly<{ place: Place; ids: readonly ValueId[] }>
+/** A place with its value in each row. `joint`: it is read as one text of the texts in its list. */
+export type Column = Readonly<{ place: Place; ids: readonly ValueId[]; joint?: string }>
 
 /** A place that holds a list, with its elements in each row; undefined where the list is absent. */
 export type ListColumn = Readonly<{ place: Place; rows: readonly (readonly Json[] | undefined)[] }>
@@ -190,21 +189,6 @@ export function* readableScopes(scope: Scope): Iterable<Scope> {
   let root = outer
   while (root.around !== undefined) root = root.around.scope
   if (root !== outer) yield root
-}
-
-/** From 0 to 1: how much the names of a place are like those of a target. The last name counts most. */
-export function nameScore({ steps }: Place, target: readonly PathStep[]): number {
-  const one = listNames({ steps }, 0)
-  const other = listNames({ steps: target }, 0)
-  if (one.name === other.name && one.name !== '') return 0.8 + 0.2 * similarity(one.parents, other.parents)
-  const words = Math.max(similarity(one.words, other.words), containment(one.name, other.name))
-  const across = Math.max(similarity(one.words, other.parents), similarity(one.parents, other.words)) / 2
-  return Math.max(words, across === 0.5 ? 0.4 : across) * 0.7 + 0.1 * similarity(one.parents, other.parents)
-}
-
-const containment = (one: string, other: string): number => {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one]
-  return short.length >= 3 && long.includes(short) ? short.length / long.length : 0
 }
 
 /** Bits that say how unlikely it is that a value is the same by accident. */

@@ -1,8 +1,8 @@
 /** Texts made of other texts: another case, slices, and joins with constant parts. */
-
+import type { Json } from '../../../core/json.ts'
 import { textLiteral } from './rules.ts'
 import type { Search } from './search.ts'
-import { spend } from './source-values.ts'
+import { type Column, spend } from './source-values.ts'
 
 /** As `$trim` does it: spaces within become one. */
 const trim = (text: string): string => text.replace(/[ \t\n\r]+/g, ' ').replace(/^ | $/g, '')
@@ -89,13 +89,30 @@ const MIN_PIECE = 2
 
 type Piece = Readonly<{ at: number; literal: string }>
 
+/** Lists of which the target has all texts one after the other, such as the given names in a full name. */
+function joinedTexts(search: Search, wanted: string): readonly (readonly [Column, string])[] {
+  const found: (readonly [Column, string])[] = []
+  for (const { place, ids } of search.columns()) {
+    const [first, second] = asTexts(search.at({ place, ids }, search.sample))
+    if (first === undefined || !wanted.includes(first)) continue
+    const between = second === undefined ? ' ' : wanted.slice(wanted.indexOf(first) + first.length).split(second)[0]
+    if (between === undefined || between === '' || between.length > 3) continue
+    const column = { place, ids, joint: between }
+    const text = search.textAt(column, search.sample)
+    if (text !== undefined && wanted.includes(text)) found.push([column, text])
+  }
+  return found
+}
+
+const asTexts = (value: Json | undefined): readonly string[] =>
+  Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : []
+
 /** Texts joined from the values of several places and constant parts; a place may be a number. */
 export function findJoins(search: Search): void {
   const wanted = search.sampleText()
   if (wanted === undefined || wanted.length < MIN_PIECE || wanted.length > 2_000) return
   const other = search.otherText()
-  const pieces = search
-    .texts(true)
+  const pieces = [...search.texts(true), ...joinedTexts(search, wanted)]
     .filter(([column, text]) => {
       const isTold = text.length >= MIN_PIECE || search.isVarying(column)
       return text !== '' && isTold && wanted.includes(text)

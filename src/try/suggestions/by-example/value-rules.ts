@@ -1,7 +1,7 @@
 /** Values as they are, converted, counted, picked from a list, translated by codes, and constants. */
 import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { expressionPath, type Rule, textLiteral } from './rules.ts'
+import { expressionPath, NAMED, type Rule, textLiteral } from './rules.ts'
 import { looseText, type Search } from './search.ts'
 import { ABSENT, type Column, type Place, spend } from './source-values.ts'
 
@@ -216,10 +216,11 @@ const isKey = (value: Json | undefined): value is string | number | boolean =>
   (typeof value === 'string' && value.length <= 100) || typeof value === 'number' || typeof value === 'boolean'
 
 /** A value of the first element of a list whose other value is a certain one: `identifiers[type = "NID"].value`. */
-export function findPicks(search: Search): void {
+export function findPicks(search: Search, isMeant?: (place: Place) => boolean): void {
   const wanted = looseText(search.value)
   if (wanted === undefined) return
   for (const [{ place }, at] of search.lists()) {
+    if (isMeant?.(place) === false) continue
     const elements = at(search.sample) ?? []
     for (const element of elements.slice(0, 20)) {
       if (!isObject(element) || !spend(search.budget, 10)) continue
@@ -227,7 +228,7 @@ export function findPicks(search: Search): void {
       for (const [field, value] of paths) {
         if (looseText(value) !== wanted) continue
         for (const [key, code] of paths) {
-          if (key === field || !isKey(code)) continue
+          if (key === field || !isKey(code) || (isMeant !== undefined && !isCode(code))) continue
           tryPick(search, place, at, { key, code, field })
         }
       }
@@ -261,22 +262,39 @@ export type Codes = ReadonlyMap<string, Json>
 export function findCodes(search: Search): void {
   const { ids } = search.target
   if (search.isConstant || typeof search.value === 'object') return
+  const ranks: number[] = []
   for (const column of search.columns()) {
     if (!spend(search.budget, 4)) return
     const codes = relate(search, column)
     if (codes === undefined) continue
     const { size } = codes
     const rows = ids.reduce((sum, id) => sum + (id === ABSENT ? 0 : 1), 0)
-    if (size < 2 || rows < 2 * size || new Set(codes.values()).size < 2) continue
+    if (size < 2 || new Set(codes.values()).size < 2) continue
+    const isNamed = search.scoreOf(column.place) >= NAMED
+    const isTold = [...codes].every(([code, value]) => isCode(code) && isCode(value))
+    const isShort = [...codes.keys()].every((code) => code.length <= 4)
+    // Of codes that are hardly seen twice, only those that look like codes.
+    if (rows < 2 * size && (!isTold || (!isNamed && size === rows && !isShort))) continue
+    const isBoolean = typeof search.at(column, search.sample) === 'boolean' && typeof search.value !== 'boolean'
+    // The fewer codes, the more often each was seen.
+    const rank = size + (isTold ? 0 : 20) + (isNamed ? -2 : 0) + (isBoolean ? 1.5 : 0) + (isShort ? 0 : 0.5)
     const sorted = Object.fromEntries([...codes].sort(([one], [other]) => (one < other ? -1 : 1)))
     const parameters: JsonObject = sorted
     const rule: Rule = { kind: 'path', place: column.place, transform: 'mapCodes', parameters, default: null }
-    search.try('codes', [column.place], rule, (row) => {
+    const give = (row: number) => {
       const code = search.at(column, row)
       return code === undefined || code === null ? undefined : codes.get(String(code))
-    })
+    }
+    if (search.try('codes', [column.place], rule, give)) ranks.push(rank)
   }
+  const least = Math.min(...ranks)
+  const found = search.found.splice(0)
+  search.found.push(...found.filter((_one, at) => ranks[at] === least))
 }
+
+/** As codes are: a word, a digit, true or false. */
+export const isCode = (value: Json | undefined): boolean =>
+  typeof value === 'boolean' || /^(?:[A-Za-z][A-Za-z_-]{0,19}|\d)$/.test(String(value))
 
 /** Undefined if one code has two values, or a value has no code. A code without a value is left out, as an unknown one is. */
 function relate(search: Search, column: Column): Codes | undefined {

@@ -704,7 +704,12 @@ describe('POST /endpoints/suggest with examples', () => {
       examples: [example('17', 'Ann'), example('912', 'Bob'), example('3385', 'Cleo')],
     })
     assert.equal(status, 200, JSON.stringify(body))
-    assert.deepEqual(body.questions, [])
+    const questions = body.questions as readonly JsonObject[]
+    // Three pairs do not show what becomes of a message without these values.
+    assert.deepEqual(
+      questions.map(({ target, reason }) => [target, reason]),
+      ['id', 'at', 'name'].map((target) => [target, 'always']),
+    )
     const { right, leaves } = body.heldBack as Readonly<{ right: number; leaves: number }>
     assert.equal(right, leaves)
     const created = await fetch(`${service.adminUrl}/endpoints`, json('POST', body.endpoint as JsonObject))
