@@ -1,7 +1,7 @@
 /** `/endpoints/by-example`: pairs of messages and what they become, and the document that is derived from them. */
 import { useMutation } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useEffect, useEffectEvent } from 'react'
+import { useEffect, useEffectEvent, useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { type Answers, type Derived, deriveDocument } from '../../api/by-example-calls.ts'
 import { useMe, useRefusal } from '../../api/session.ts'
@@ -46,14 +46,20 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
   const unreadable = isNew || readTree(text) !== undefined ? undefined : 'Fix the draft in the editor: it is not JSON.'
   const [lack, names] = typeof examples === 'string' ? [examples, []] : [undefined, examples.map(({ name }) => name)]
   const refused = author ?? (ids.length > 0 ? operator : undefined) ?? unreadable ?? lack
+  const [result, setResult] = useState<Readonly<{ found: Derived; names: readonly string[] }>>()
   const derive = useMutation({
     mutationFn: async (answers: Answers) => {
-      const sent = examples as readonly NamedExample[]
       const named = isNew && given.name.trim() ? { name: given.name.trim(), pattern: suggestPattern(given.name) } : {}
-      const request = { examples: sent.map(({ example }) => example), answers, ...named }
-      return { sent, found: await deriveDocument(request, isNew ? undefined : text) }
+      const request = {
+        examples: (examples as readonly NamedExample[]).map(({ example }) => example),
+        answers,
+        ...named,
+      }
+      return { names, found: await deriveDocument(request, isNew ? undefined : text) }
     },
-    onSuccess: ({ found: { answers } }, asked) => {
+    onSuccess: (derived, asked) => {
+      const { answers } = derived.found
+      setResult(derived)
       const lost = Object.keys(asked).filter((target) => !(target in answers))
       if (lost.length > 0) notify(`The pairs have other candidates now. Answer again: ${lost.join(', ')}.`, 'warn')
       change({ answers, isDerived: true })
@@ -96,15 +102,8 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
         {!isKept && <p className="hint">The pairs are too large to be kept for a reload of the page.</p>}
       </section>
       {failure && <FailureNotice failure={failure} shown={given.pairs.flatMap((_, index) => placesOf(index))} />}
-      {derive.data && (
-        <DerivedView
-          found={derive.data.found}
-          names={derive.data.sent.map(({ name }) => name)}
-          busy={derive.isPending}
-          refused={refused}
-          onAnswers={derive.mutate}
-          onOpen={open}
-        />
+      {result && (
+        <DerivedView {...result} busy={derive.isPending} refused={refused} onAnswers={derive.mutate} onOpen={open} />
       )}
     </Page>
   )

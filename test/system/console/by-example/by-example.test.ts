@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 import { json, type Service } from '../../../support/service.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
-import { documentEditor, tabTo } from '../editor-page.ts'
+import { documentEditor, hasFocus, tabTo } from '../editor-page.ts'
 
 type Pairs = readonly (readonly [message: string, output: string])[]
 
@@ -81,6 +81,7 @@ describe('a document by example', { skip: NO_BROWSER }, () => {
     await tabTo(page, question(page, 'source').getByRole('button', { name: 'Use requestBody.by for source' }))
     await page.keyboard.press('Enter')
     await page.getByText('your answer').waitFor()
+    assert.ok(await hasFocus(page.getByRole('heading', { name: 'What was found' })))
     assert.equal(await question(page, 'source').count(), 0)
     await page.getByRole('button', { name: 'Ask about source again' }).click()
     await question(page, 'source').getByRole('button', { name: 'Use requestBody.by for source' }).click()
