@@ -450,7 +450,11 @@ async function deriveElements(
   if (isOfScalars || (inner.length === 1 && inner[0]?.steps.length === 0)) {
     return toListEntry(scope, rows, steps, list.place, when, inner, level)
   }
-  const form = chooseForm(rows, elements, inner, level, when)
+  const { parents } = list
+  const isOfParents = parents !== undefined && inner.some((node) => readsField(node, level, parents.field))
+  const form = isOfParents
+    ? { form: 'each' as const, isAlways: rows.some((one) => one?.length === 0) }
+    : chooseForm(rows, elements, inner, level, when)
   const doubt = rivals.length > 0 ? 'ambiguous' : doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
   return {
     kind: 'list',
@@ -458,6 +462,7 @@ async function deriveElements(
     pairs: pairsOf(scope, rows),
     list: list.place,
     ...(when && { when }),
+    ...(isOfParents && { parents }),
     rivals,
     ...form,
     level,
@@ -474,6 +479,12 @@ export function placesRead(node: Node): readonly Place[] {
   if (node.kind === 'append') return node.parts.map(({ place }) => place)
   return node.kind === 'list' ? [node.list] : []
 }
+
+const readsField = (node: Node, level: number, field: string): boolean =>
+  placesRead(node).some(
+    ({ level: at, steps: [first] }) => at === level && first?.kind === 'name' && first.name === field,
+  ) ||
+  (node.kind === 'list' && node.inner.some((one) => readsField(one, level, field)))
 
 const usesElement = (node: Node, level: number): boolean =>
   placesRead(node).some((place) => place.level === level) ||

@@ -176,11 +176,12 @@ export class Search {
     return steps.length > own.length && samePlace(own, steps.slice(0, own.length)) && steps[own.length]?.kind !== 'name'
   }
 
-  *lists(): Iterable<readonly [list: ListColumn, at: (row: number) => readonly Json[] | undefined]> {
+  *lists(withParents = false): Iterable<readonly [list: ListColumn, at: (row: number) => readonly Json[] | undefined]> {
     for (const scope of readableScopes(this.scope)) {
       for (const list of scope.lists) {
         const column = { place: { ...list.place, level: scope.level }, ids: list.rows.map((_list, row) => row + 1) }
-        yield [list, (row) => list.rows[idAt(column, this.scope, row) - 1]]
+        const rows = withParents ? (list.parents?.rows ?? list.rows) : list.rows
+        yield [list, (row) => rows[idAt(column, this.scope, row) - 1]]
       }
     }
   }

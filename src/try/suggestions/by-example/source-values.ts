@@ -65,7 +65,21 @@ export type Place = Readonly<{ level: number; steps: readonly PathStep[] }>
 export type Column = Readonly<{ place: Place; ids: readonly ValueId[]; joint?: string }>
 
 /** A place that holds a list, with its elements in each row; undefined where the list is absent. */
-export type ListColumn = Readonly<{ place: Place; rows: readonly (readonly Json[] | undefined)[] }>
+export type ListColumn = Readonly<{
+  place: Place
+  rows: readonly (readonly Json[] | undefined)[]
+  /** Of the lists of several parents read as one. */
+  parents?: Parents
+}>
+
+/** `rows`: the elements with their parent as a field of each, for fields of both in one place. */
+export type Parents = Readonly<{
+  place: Place
+  /** From a parent to its elements. */
+  steps: readonly PathStep[]
+  field: string
+  rows: readonly (readonly Json[] | undefined)[]
+}>
 
 /** What can be read at one level: the message, or an element of a list, once for each row. */
 export type Scope = Readonly<{
@@ -140,9 +154,10 @@ function addList(
   place: Place,
   rows: readonly (readonly Json[] | undefined)[],
   depth: number,
+  parents?: Parents,
 ): void {
   const each: Place = { level: place.level, steps: [...place.steps, EACH] }
-  into.lists.push({ place: each, rows })
+  into.lists.push({ place: each, rows, ...(parents && { parents }) })
   const addMembers = (at: Place, members: readonly (readonly (Json | undefined)[] | undefined)[], nesting: number) => {
     const names = new Set<string>()
     let isList = false
@@ -161,7 +176,7 @@ function addList(
     }
     if (isList && depth < DEEPEST_JOIN) {
       const joined = members.map((row) => row?.flatMap((value) => asList(value) ?? []))
-      addList(into, values, budget, at, joined, depth + 1)
+      addList(into, values, budget, at, joined, depth + 1, withParents(each, at, rows, members))
     }
     for (const name of isList ? [] : names) {
       if (name === '' || REFUSED_NAMES.has(name)) continue
@@ -170,6 +185,25 @@ function addList(
     }
   }
   addMembers(each, rows, 0)
+}
+
+function withParents(
+  place: Place,
+  { steps }: Place,
+  parents: readonly (readonly Json[] | undefined)[],
+  members: readonly (readonly (Json | undefined)[] | undefined)[],
+): Parents | undefined {
+  let field = 'parent'
+  for (const value of members.flat().flatMap((list) => asList(list) ?? [])) {
+    if (!isObject(value)) return undefined
+    while (Object.hasOwn(value, field)) field += '_'
+  }
+  const rows = members.map((row, at) =>
+    row?.flatMap((value, index) =>
+      (asList(value) ?? []).map((item) => ({ ...(item as JsonObject), [field]: parents[at]?.[index] ?? null })),
+    ),
+  )
+  return { place, steps: steps.slice(place.steps.length), field, rows }
 }
 
 /** The values of a column in the rows of a scope in or below the one that has it. */

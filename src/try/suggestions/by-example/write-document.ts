@@ -212,9 +212,19 @@ class DocumentWriter {
       return `${JSON.stringify(field)}: ${value}`
     })
     const object = `{ ${members.join(', ')} }`
-    const whole = isScalar
-      ? `$merge([{ ${JSON.stringify(SCALAR_FIELD)}: ${variable} }, ${object}])`
-      : `$merge([${variable}, ${object}])`
+    const whole =
+      members.length === 0 && !isScalar
+        ? variable
+        : isScalar
+          ? `$merge([{ ${JSON.stringify(SCALAR_FIELD)}: ${variable} }, ${object}])`
+          : `$merge([${variable}, ${object}])`
+    if (node.parents !== undefined) {
+      const { place, steps, field } = node.parents
+      const parent = `$parent${node.level}`
+      const item = `$merge([$, { ${JSON.stringify(field)}: ${parent} }])`
+      const elements = `${expressionPath('', steps)}.(${variable} := ${item}; ${whole})`
+      return `$exists(${read(place)}) ? [${read(place)}.(${parent} := $; ${elements})]`
+    }
     return `$exists(${read(node.list)}) ? [${read(node.list)}.(${variable} := $; ${whole})]`
   }
 
@@ -253,9 +263,10 @@ function namesRead(node: Node, level: number): readonly string[] {
 const needsComputing = (node: Node): boolean =>
   node.kind === 'list' &&
   node.form === 'each' &&
-  node.inner.some(
-    (inner) => (inner.kind === 'entry' && inner.choice.candidate.rule.kind === 'expression') || needsComputing(inner),
-  )
+  (node.parents !== undefined ||
+    node.inner.some(
+      (inner) => (inner.kind === 'entry' && inner.choice.candidate.rule.kind === 'expression') || needsComputing(inner),
+    ))
 
 /** A last question mark would be a mark of the target. */
 function targetText(steps: readonly PathStep[]): string {
