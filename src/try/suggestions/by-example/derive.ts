@@ -340,7 +340,7 @@ const expressionEntry = (
 }
 
 /** They say nothing about what is made of a list as a whole. */
-const WEAK: ReadonlySet<Doubt> = new Set(['always', 'empty', 'single'])
+const WEAK: ReadonlySet<Doubt> = new Set(['always', 'all', 'empty', 'single'])
 
 /** A list of one is its element, as JSONata has it. */
 async function deriveSequence(

@@ -1,7 +1,7 @@
 /** The search for the rules of one place of the output: what each family of rules tries its candidates against. */
 import type { Json } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { type Candidate, type Family, isUnsayable, type Rule, textLiteral } from './rules.ts'
+import { type Candidate, type Family, isUnsayable, type Rule } from './rules.ts'
 import {
   ABSENT,
   type Budget,
@@ -113,8 +113,8 @@ export class Search {
   ): boolean {
     const places = columns.map(({ place }) => place)
     const readText = (at: number, read: (place: Place) => string): string => {
-      const { place, joint } = columns[at] as Column
-      return joint === undefined ? read(place) : `$join(${read(place)}, ${textLiteral(joint)})`
+      const { place, view } = columns[at] as Column
+      return view === undefined ? read(place) : view.write(read(place))
     }
     const textsAt = (row: number) => columns.map((column) => this.textAt(column, row))
     const whole: Rule = {
@@ -142,11 +142,7 @@ export class Search {
 
   textAt(column: Column, row: number): string | undefined {
     const value = this.at(column, row)
-    if (column.joint !== undefined) {
-      return Array.isArray(value) && value.length > 0
-        ? value.filter((one) => one !== null).join(column.joint)
-        : undefined
-    }
+    if (column.view !== undefined) return value === undefined || value === null ? undefined : column.view.give(value)
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
   }
 

@@ -61,8 +61,10 @@ export class Values {
 /** `level`: 0 is the message, others the elements of the lists around, from the outside. */
 export type Place = Readonly<{ level: number; steps: readonly PathStep[] }>
 
-/** A place with its value in each row. `joint`: it is read as one text of the texts in its list. */
-export type Column = Readonly<{ place: Place; ids: readonly ValueId[]; joint?: string }>
+/** A place with its value in each row. `view`: what is read of it instead, in texts joined from several places. */
+export type Column = Readonly<{ place: Place; ids: readonly ValueId[]; view?: View }>
+
+export type View = Readonly<{ give: (value: Json) => string | undefined; write: (path: string) => string }>
 
 /** A place that holds a list, with its elements in each row; undefined where the list is absent. */
 export type ListColumn = Readonly<{
