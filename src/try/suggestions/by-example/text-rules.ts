@@ -160,6 +160,9 @@ export function findJoins(search: Search): void {
     return extend(from + 1, otherFrom + 1, literal + char, parts)
   }
   const tryTemplate = (parts: readonly Piece[], tail: string): boolean => {
+    // One value alone is a default's business.
+    if (parts.length === 1 && tail === '' && parts[0]?.literal === '' && pieces[parts[0].at]?.column.view === undefined)
+      return false
     const used = parts.map(({ at, literal }) => ({ literal, column: (pieces[at] as (typeof pieces)[number]).column }))
     const write = (read: (at: number) => string): string =>
       [

@@ -307,10 +307,16 @@ export function* walkNodes(
   }
 }
 
-/** Without the nodes that are left out; a list without any is left out too. */
-export function withoutNodes(nodes: readonly Node[], left: ReadonlySet<Node>): readonly Node[] {
+/** Without the rules of nodes: with the next one that explains the pairs, or none. A list without any is left out too. */
+export function withoutNodes(nodes: readonly Node[], left: ReadonlySet<Node>, isReplaced: boolean): readonly Node[] {
   return nodes.flatMap((node): readonly Node[] => {
-    if (left.has(node)) return [{ kind: 'unknown', steps: node.steps, pairs: node.pairs, doubt: 'refused' }]
-    return node.kind === 'list' ? [{ ...node, inner: withoutNodes(node.inner, left) }] : [node]
+    if (!left.has(node)) {
+      return node.kind === 'list' ? [{ ...node, inner: withoutNodes(node.inner, left, isReplaced) }] : [node]
+    }
+    const [candidate, ...others] = node.kind === 'entry' && isReplaced ? node.choice.others : []
+    if (node.kind === 'entry' && candidate?.rule !== undefined && candidate.family !== 'codes') {
+      return [{ ...node, choice: { ...node.choice, candidate, others } }]
+    }
+    return [{ kind: 'unknown', steps: node.steps, pairs: node.pairs, doubt: 'refused' }]
   })
 }
