@@ -127,7 +127,7 @@ async function deriveFrom(
     )
     const { refuted, unwritten } = findRefuted(nodes, written, errors.filter(isError), pairs, runs)
     if (refuted.size === 0) return { nodes: [...nodes, ...unwritten], document, budget }
-    if (round < MAX_ROUNDS) nodes = withoutNodes(nodes, refuted)
+    if (round < MAX_ROUNDS) nodes = withoutNodes(nodes, refuted, round < MAX_ROUNDS / 2)
     else {
       const all = { kind: 'unknown', steps: [], pairs: [...pairs.keys()], doubt: 'refused' } as const
       return { nodes: [all], document: toDocument(base, writeDocument([])), budget }

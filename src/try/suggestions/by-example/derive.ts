@@ -345,7 +345,7 @@ const expressionEntry = (
 }
 
 /** They say nothing about what is made of a list as a whole. */
-const WEAK: ReadonlySet<Doubt> = new Set(['always', 'empty', 'single'])
+const WEAK: ReadonlySet<Doubt> = new Set(['always', 'all', 'empty', 'single'])
 
 /** A list of one is its element, as JSONata has it. */
 async function deriveSequence(
@@ -455,7 +455,11 @@ async function deriveElements(
   if (isOfScalars || (inner.length === 1 && inner[0]?.steps.length === 0)) {
     return toListEntry(scope, rows, steps, list.place, when, inner, level)
   }
-  const form = chooseForm(rows, elements, inner, level, when)
+  const { parents } = list
+  const isOfParents = parents !== undefined && inner.some((node) => readsField(node, level, parents.field))
+  const form = isOfParents
+    ? { form: 'each' as const, isAlways: rows.some((one) => one?.length === 0) }
+    : chooseForm(rows, elements, inner, level, when)
   const doubt = rivals.length > 0 ? 'ambiguous' : doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
   return {
     kind: 'list',
@@ -463,6 +467,7 @@ async function deriveElements(
     pairs: pairsOf(scope, rows),
     list: list.place,
     ...(when && { when }),
+    ...(isOfParents && { parents }),
     rivals,
     ...form,
     level,
@@ -479,6 +484,12 @@ export function placesRead(node: Node): readonly Place[] {
   if (node.kind === 'append') return node.parts.map(({ place }) => place)
   return node.kind === 'list' ? [node.list] : []
 }
+
+const readsField = (node: Node, level: number, field: string): boolean =>
+  placesRead(node).some(
+    ({ level: at, steps: [first] }) => at === level && first?.kind === 'name' && first.name === field,
+  ) ||
+  (node.kind === 'list' && node.inner.some((one) => readsField(one, level, field)))
 
 const usesElement = (node: Node, level: number): boolean =>
   placesRead(node).some((place) => place.level === level) ||
