@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { listNames, similarity } from '../leaves.ts'
+import { type LeafNames, listNames, similarity } from '../leaves.ts'
 
 /** The number of a value; ABSENT of none. */
 export type ValueId = number
@@ -228,10 +228,20 @@ export function* readableScopes(scope: Scope): Iterable<Scope> {
   if (root !== outer) yield root
 }
 
+const names = new WeakMap<readonly PathStep[], LeafNames>()
+
+function namesOf(steps: readonly PathStep[]): LeafNames {
+  const known = names.get(steps)
+  if (known !== undefined) return known
+  const read = listNames({ steps }, 0)
+  names.set(steps, read)
+  return read
+}
+
 /** From 0 to 1: how much the names of a place are like those of a target. The last name counts most. */
 export function nameScore({ steps }: Place, target: readonly PathStep[]): number {
-  const one = listNames({ steps }, 0)
-  const other = listNames({ steps: target }, 0)
+  const one = namesOf(steps)
+  const other = namesOf(target)
   if (one.name === other.name && one.name !== '') return 0.8 + 0.2 * similarity(one.parents, other.parents)
   const words = Math.max(similarity(one.words, other.words), containment(one.name, other.name))
   const across = Math.max(similarity(one.words, other.parents), similarity(one.parents, other.words)) / 2
