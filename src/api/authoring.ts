@@ -7,9 +7,7 @@ import {
   constant,
   described,
   Endpoint,
-  either,
   enumSchema,
-  extend,
   FailureDetail,
   flag,
   list,
@@ -18,15 +16,15 @@ import {
   object,
   record,
   text,
-  values,
   whole,
 } from '../core/schema.ts'
 import { FORMATS } from '../formats/codecs.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
-import { DOUBTS } from '../try/suggestions/by-example/choose-rule.ts'
+import { Suggestions } from '../try/suggestions/suggest-answer.ts'
 import {
   DraftRequest,
   lintSuggestRequest,
+  MAX_EXAMPLE_BYTES,
   SUGGESTION_INVALID,
   SuggestRequest,
 } from '../try/suggestions/suggest-request.ts'
@@ -35,8 +33,6 @@ import { Role } from './access.ts'
 import { answer, checkedBody, route } from './route.ts'
 
 const Word = object({ name: text, means: text })
-
-const MAX_EXAMPLE_BYTES = 8 * 1_048_576
 
 export const Vocabulary = named(
   'Vocabulary',
@@ -95,62 +91,6 @@ export const EndpointDraft = named(
   { test: described(Test, 'What the document does with the sample.') },
 )
 
-export const Suggestions = named(
-  'Suggestions',
-  {
-    suggestions: list(
-      object({
-        source: text,
-        target: text,
-        to: either([text, object({ key: text, transform: text })]),
-        score: extend(number, { minimum: 0.5, maximum: 1 }),
-        reason: text,
-      }),
-    ),
-    cut: described(flag, 'Whether fields were left out.'),
-  },
-  {
-    fields: described(
-      list(object({ path: text, types: list(enumSchema(['string', 'number', 'boolean'])) })),
-      'The scalars of the target; `[]` means every element of an array.',
-    ),
-    notRead: list(object({ part: text, reason: text })),
-    endpoint: described(Endpoint, 'Of examples: the document that makes their outputs of their messages.'),
-    tables: described(record(list(values)), 'The rows of the tables that it reads, to be stored first.'),
-    evidence: list(
-      object(
-        { target: text, source: text, pairs: described(whole, 'How many have the target.'), alternatives: list(text) },
-        { codes: described(whole, 'Of a code list that the pairs show.') },
-      ),
-    ),
-    questions: described(
-      list(
-        object(
-          {
-            target: text,
-            reason: enumSchema(Object.keys(DOUBTS) as (keyof typeof DOUBTS)[]),
-            message: text,
-            candidates: list(text),
-            examples: list(object({ pair: whole, value: anything })),
-          },
-          { source: described(text, 'What the document has for now.') },
-        ),
-      ),
-      'What the examples do not decide.',
-    ),
-    heldBack: described(
-      object({
-        pairs: whole,
-        leaves: whole,
-        right: whole,
-        asked: described(whole, 'Not right, and a question.'),
-        wrong: list(object({ pair: whole, target: text, expected: anything, actual: anything })),
-      }),
-      'What a document derived without these examples makes of them.',
-    ),
-  },
-)
-
 export const authoringRoutes = [
   route({
     method: 'GET',
@@ -172,7 +112,8 @@ export const authoringRoutes = [
     method: 'POST',
     path: '/endpoints/suggest',
     role: 'viewer',
-    summary: 'Entries of inputMapping for fields of the same name, place and type; of examples, a whole document.',
+    summary:
+      'Entries of inputMapping for fields of the same value, or name, place and type; of examples, a whole document.',
     body: checkedBody(SuggestRequest, { ...SUGGESTION_INVALID, also: lintSuggestRequest }),
     answers: { 200: answer('The best first; without values of the samples.', Suggestions) },
     fails: ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_UNKNOWN'],

@@ -4,6 +4,7 @@ import type * as parts from '../core/schema.ts'
 import type * as deliveries from '../deliveries/delivery-schemas.ts'
 import type * as batchOperation from '../document/checks/batch-operation.ts'
 import type * as dryRunRequest from '../document/checks/dry-run-request.ts'
+import type * as suggestAnswer from '../try/suggestions/suggest-answer.ts'
 import type * as suggestRequest from '../try/suggestions/suggest-request.ts'
 import type * as testFile from '../try/tests/test-file-schema.ts'
 import type * as access from './access.ts'
@@ -31,6 +32,7 @@ type Modules = typeof access &
   typeof parts &
   typeof replays &
   typeof schedule &
+  typeof suggestAnswer &
   typeof suggestRequest &
   typeof tables &
   typeof testFile &

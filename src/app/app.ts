@@ -22,6 +22,8 @@ import type { Settings } from '../settings/settings.ts'
 import { ActiveTables } from '../tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
 import { createRunPairs } from '../try/suggestions/by-example/run-pairs.ts'
+import { createReadExamples } from '../try/suggestions/examples.ts'
+import { createReadRecordedMessage } from '../try/suggestions/suggest.ts'
 import { createRecordedTests } from '../try/tests/recorded-tests.ts'
 import { createRequestedTests } from '../try/tests/requested-tests.ts'
 import { createTestRunner, type RunTests } from '../try/tests/run-tests.ts'
@@ -237,7 +239,10 @@ async function openParts(context: Context) {
     runTests,
     clock,
   })
+  const recorded = { search: records.search, store: store.messages }
   const watching = createWatching({
+    readRecorded: createReadRecordedMessage(recorded),
+    readExamples: createReadExamples(recorded, endpointService),
     runPairs: createRunPairs({ services, settings, logger }),
     settings,
     registry,

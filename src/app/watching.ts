@@ -23,7 +23,8 @@ import type { DriftCounts } from '../records/drift/endpoint-drift.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { RunPairs } from '../try/suggestions/by-example/run-pairs.ts'
-import { createReadRecordedMessage, createSuggest } from '../try/suggestions/suggest.ts'
+import type { ReadExamples } from '../try/suggestions/examples.ts'
+import { createSuggest, type ReadRecordedMessage } from '../try/suggestions/suggest.ts'
 import type { ServiceHealth } from './health.ts'
 import type { Observers } from './observers.ts'
 import type { WorkerCluster } from './workers/worker-cluster.ts'
@@ -37,6 +38,8 @@ type WatchingOptions = Readonly<{
   records: MessageRecords
   health: ServiceHealth
   schedules: ScheduleRunner
+  readRecorded: ReadRecordedMessage
+  readExamples: ReadExamples
   runPairs: RunPairs
   workerCluster: WorkerCluster | undefined
   clock: Clock
@@ -55,6 +58,8 @@ export function createWatching(options: WatchingOptions) {
     records,
     health,
     schedules,
+    readRecorded,
+    readExamples,
     runPairs,
     workerCluster,
     clock,
@@ -113,7 +118,8 @@ export function createWatching(options: WatchingOptions) {
       suggest: createSuggest({
         settings,
         readDocument: endpointService.get,
-        readRecorded: createReadRecordedMessage(records.search),
+        readRecorded,
+        readExamples,
         runPairs,
       }),
     },

@@ -8,10 +8,11 @@ import { guessFormat, MEDIA_TYPES } from '../formats/codecs.ts'
 import { decodeText } from '../formats/text.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
-import type { ByExample } from '../try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import { createTest } from '../try/suggestions/draft-endpoint.ts'
+import { readGiven } from '../try/suggestions/examples.ts'
 import { suggestByExample } from '../try/suggestions/suggest.ts'
+import type { ByExample } from '../try/suggestions/suggest-answer.ts'
 import { readBody } from '../try/tests/observed.ts'
 import { CommandFault, readBytes } from './command.ts'
 
@@ -34,7 +35,9 @@ export async function deriveFromFolder(
   const logger = createLogger({ ...settings, logLevel: 'error' })
   const runPairs = createRunPairs({ services: createOfflineServices(settings), settings, logger })
   try {
-    const found = await suggestByExample({ examples, name, pattern }, {}, settings, runPairs, { keepsCodes: true })
+    const found = await suggestByExample({ name, pattern }, readGiven({ examples }), {}, settings, runPairs, {
+      keepsCodes: true,
+    })
     const tests = pairs.map(({ name: title, message, output }) => ({
       ...createTest(
         { body: message.text, contentType: message.type },
@@ -49,7 +52,7 @@ export async function deriveFromFolder(
     if (!(thrown instanceof Failure)) throw thrown
     const details = (thrown.options.details ?? []) as readonly Readonly<{ path?: string; message: string }>[]
     const sentences = details.map(({ path = '', message }) => {
-      const pair = pairs[Number(/^examples\.(\d+)/.exec(path)?.[1])]
+      const pair = pairs[Number(/^examples\[(\d+)\]/.exec(path)?.[1])]
       return pair === undefined ? message : `${pair.name}: ${message}`
     })
     throw new CommandFault(sentences.length === 0 ? thrown.message : sentences)

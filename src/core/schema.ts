@@ -139,3 +139,12 @@ export const FailureDetail = named(
 )
 
 export const Failed = named('Failure', { error: text, code: text }, { details: list(FailureDetail) })
+
+/** The type of a schema as code that does not change its values reads it. */
+export type Fixed<T> = T extends readonly (infer Item)[]
+  ? readonly Fixed<Item>[]
+  : T extends object
+    ? string extends keyof T
+      ? T
+      : { readonly [Name in keyof T]: Fixed<T[Name]> }
+    : T

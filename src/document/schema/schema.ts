@@ -5,6 +5,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
 import { ENDPOINT_METHODS } from '../../core/http.ts'
 import type { Json } from '../../core/json.ts'
+import type { Fixed } from '../../core/schema.ts'
 import { DEFAULT_FORMAT, FORMATS, OPTION_SCHEMAS } from '../../formats/codecs.ts'
 import { AnswerSchema } from './schema-answer.ts'
 import { AuthSchema } from './schema-auth.ts'
@@ -260,14 +261,6 @@ export const EndpointSchema = record(
 
 /** The same schema by its keywords, as the checks and the generated page read it. */
 export const EndpointField = EndpointSchema as TSchema as Field
-
-type Fixed<T> = T extends readonly (infer Item)[]
-  ? readonly Fixed<Item>[]
-  : T extends object
-    ? string extends keyof T
-      ? T
-      : { readonly [Name in keyof T]: Fixed<T[Name]> }
-    : T
 
 /** A checked document with every default filled in, without `_id`, `createdAt`, `updatedAt` and `__v`. */
 export type Endpoint = Fixed<Static<typeof EndpointSchema>>

@@ -7,6 +7,10 @@ import { type PathStep, pathText } from './path-steps.ts'
 /** In characters of names. A place with a longer path is left out: no one writes an entry for it. */
 const MAX_LISTED_PATH = 1_000
 
+/** The path of a name below these steps is too long to be listed. */
+export const isTooLong = (steps: readonly PathStep[], name: string): boolean =>
+  steps.reduce((sum, step) => sum + (step.kind === 'name' ? step.name.length : 0), name.length) > MAX_LISTED_PATH
+
 export type PathNode<T> = {
   readonly step: PathStep | undefined
   readonly parent: PathNode<T> | undefined

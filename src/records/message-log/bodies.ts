@@ -99,14 +99,8 @@ export const answerBodyName = ({
 }: Pick<CallSpan, 'kind' | 'id'> & { item?: number | undefined }): string =>
   `${kind}.${id}${item === undefined ? '' : `[${item}]`}`
 
-/** The lookup whose answer the name is of; `isItem`: a lookup with `forEach` has a body for each item. */
-export function parseLookupName(name: string): Readonly<{ id: string; isItem: boolean }> | undefined {
-  const [, id, item] = /^lookup\.(.+?)(\[\d+\])?$/s.exec(name) ?? []
-  return id === undefined ? undefined : { id, isItem: item !== undefined }
-}
-
 /** What the body `request` holds: the incoming message without its body. */
-export type RecordedRequest = Readonly<{
+type RecordedRequest = Readonly<{
   requestHeaders: Headers
   query: JsonObject
   urlParams: JsonObject

@@ -146,7 +146,7 @@ export function notReproduced(
   ])
 }
 
-const describeLoss = (
+export const describeLoss = (
   path: string,
   { cut, masked, maskedFor: causes, size }: BodySummary,
 ): readonly NotReproduced[] => [

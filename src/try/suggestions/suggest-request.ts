@@ -34,14 +34,22 @@ const { timestamps: _timestamps, ...MESSAGE } = MESSAGE_PARTS
 
 export const ExampleRequest = named(
   'Example',
-  { message: object({}, MESSAGE), output: described(json, 'What the message becomes; a text is read by outputType.') },
+  {},
   {
+    message: object({}, MESSAGE),
+    messageId: described(
+      idInBody,
+      'A recorded message, instead of message and lookups; needs the role operator. Without output, it is what the message became.',
+    ),
+    output: described(json, 'What the message becomes; a text is read by outputType.'),
     outputType: described(text, 'The media type of an output that is a text.'),
     lookups: record(either([SampleBodySchema, list(SampleBodySchema)])),
   },
 )
 
 const MAX_EXAMPLES = 200
+/** Of all examples. */
+export const MAX_EXAMPLE_BYTES = 8 * 1_048_576
 
 export const SuggestRequest = noted(
   named(
@@ -67,6 +75,10 @@ export const SuggestRequest = noted(
       examples: described(
         extend(list(ExampleRequest), { minItems: 1, maxItems: MAX_EXAMPLES }),
         'Messages and what they become: the answer has a whole document. Instead of source and target.',
+      ),
+      answers: described(
+        record(text),
+        'To questions of an earlier answer about the examples: of a target, the candidate that its place is made by.',
       ),
       name: described(text, 'Of the document of examples.'),
       pattern: described(text, 'Of its route.'),
@@ -113,11 +125,14 @@ export function lintSuggestRequest(request: JsonObject, lint: LintSink): void {
     for (const name of ['source', 'messageId', 'target', 'fields'] as const) {
       if (has(name)) lint.at(name).error(`Leave "${name}" out beside "examples".`)
     }
-    const { length = 0 } = Array.isArray(request.examples) ? request.examples : []
+    const examples = Array.isArray(request.examples) ? request.examples : []
+    for (const [index, one] of examples.entries()) if (isObject(one)) lintExample(one, lint.at('examples', index))
+    const { length } = examples
     if (length === 0 || length > MAX_EXAMPLES) lint.at('examples').error(`Give 1 to ${MAX_EXAMPLES} examples.`)
     if (hasOne) lint.error('Give either an "endpoint" or an "endpointId".')
     return
   }
+  if (has('answers')) lint.at('answers').error('Give answers beside "examples" only.')
   if (has('source') === has('messageId')) lint.error('Give either a "source" or a "messageId".')
   if (hasOne) lint.error('Give either an "endpoint" or an "endpointId".')
   const { target } = request
@@ -127,6 +142,13 @@ export function lintSuggestRequest(request: JsonObject, lint: LintSink): void {
   if (!has('target') && !has('endpoint') && !has('endpointId')) {
     lint.error('Give a "target", or an endpoint whose targets are meant.')
   }
+}
+
+function lintExample({ message, messageId, output, lookups }: JsonObject, lint: LintSink): void {
+  if ((message === undefined) === (messageId === undefined)) {
+    lint.error('Give either a "message" with its "output", or the "messageId" of a recorded message.')
+  } else if (message !== undefined && output === undefined) lint.at('output').error('Give what the message becomes.')
+  if (messageId !== undefined && lookups !== undefined) lint.at('lookups').error('Leave it out beside "messageId".')
 }
 
 export const SUGGESTION_INVALID = {

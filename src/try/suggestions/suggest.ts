@@ -2,15 +2,14 @@
  * Suggests entries of `inputMapping`: fields of a message and of its output that have the same name, place and type. No value
  * of a message or sample is part of a suggestion.
  */
-import { setImmediate } from 'node:timers/promises'
-import { isObject, type Json, type JsonObject } from '../../core/json.ts'
-import { collectInto, type Lint, type LintSink } from '../../core/lint.ts'
-import type { RecordedBody } from '../../core/records/message-record.ts'
+import { Failure } from '../../core/failure.ts'
+import { isObject, type Json, type JsonObject, omitUndefined } from '../../core/json.ts'
+import { collectInto, documentPath, type Lint, type LintSink } from '../../core/lint.ts'
+import { letOthersRun } from '../../core/slice.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
-import type { Canned, CannedAnswers } from '../../document/checks/dry-run-request.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
-import type { ParserSettings } from '../../formats/codec.ts'
+import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import {
   DEFAULT_FORMAT,
   detect,
@@ -19,41 +18,28 @@ import {
   findAnyCodec,
   guessFormat,
   NO_FORMAT,
+  sniff,
 } from '../../formats/codecs.ts'
 import { parseMediaType } from '../../formats/media-type.ts'
 import { readTargets } from '../../language/mapping/mapping-targets.ts'
-import { parseTarget } from '../../language/mapping/target.ts'
 import { parsePath } from '../../language/paths/path.ts'
-import { type PathStep, parseSteps } from '../../language/paths/path-steps.ts'
-import { parseLookupName, type RecordedRequest, readRequest } from '../../records/message-log/bodies.ts'
-import type { MessageSearch } from '../../records/message-log/message-search.ts'
-import { type ByExample, deriveByExample, UnreadableExample } from './by-example/by-example.ts'
+import { parseSteps } from '../../language/paths/path-steps.ts'
+import { type RecordedMessages, readRecordedMessage } from '../dry-run/recorded-message.ts'
+import { UnknownAnswers } from './by-example/answers.ts'
+import { deriveByExample, UnreadableExample } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
-import { addSample, addSchema, collectLeaves, JSON_TYPES, type Leaf, type Leaves } from './leaves.ts'
-import { matchLeaves, type Suggestion } from './match-leaves.ts'
+import { type Examples, type GivenExample, type ReadExamples, testExamples } from './examples.ts'
+import { type Leaf, Places, toJsonType } from './places.ts'
+import type { ByExample, Suggested } from './suggest-answer.ts'
+import { suggestEntries } from './suggest-entries.ts'
 import { invalid, type SampleBody, type SuggestRequest, type SuggestSource } from './suggest-request.ts'
-
-/** `cut`: the samples have more fields than are compared, or some with longer paths, or the time was over. */
-export type Suggested = Readonly<{
-  suggestions: readonly Suggestion[]
-  cut: boolean
-  /** The places of the target with the types of their values, if asked for. */
-  fields?: readonly Readonly<{ path: string; types: readonly string[] }>[]
-  /** Parts of the recorded message that could not be used. */
-  notRead?: readonly Readonly<{ part: string; reason: string }>[]
-}> &
-  Partial<Omit<ByExample, 'cut'>>
-
-/** Leaves of one side. */
-const MAX_LEAVES = 3_000
-/** Processor time. */
-const MAX_MS = 300
 
 type SuggestOptions = Readonly<{
   settings: ParserSettings
   /** Reads a stored document. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
   readDocument: (endpointId: string) => Promise<JsonObject>
   readRecorded: ReadRecordedMessage
+  readExamples: ReadExamples
   runPairs: RunPairs
 }>
 
@@ -63,42 +49,46 @@ type SuggestOptions = Readonly<{
  */
 export type Suggest = (request: SuggestRequest, mayReadBodies: () => void) => Promise<Suggested>
 
-export function createSuggest({ settings, readDocument, readRecorded, runPairs }: SuggestOptions): Suggest {
+export function createSuggest(options: SuggestOptions): Suggest {
+  const { settings, readDocument, readRecorded, readExamples, runPairs } = options
   return async (request, mayReadBodies) => {
-    const { endpoint, endpointId, messageId } = request
-    if (messageId !== undefined) mayReadBodies()
+    const { endpoint, endpointId, messageId, target } = request
+    if (messageId !== undefined || request.examples?.some((one) => one.messageId !== undefined)) mayReadBodies()
     const document = endpointId === undefined ? (endpoint ?? {}) : await readDocument(endpointId)
-    if (request.examples !== undefined) return suggestByExample(request, document, settings, runPairs)
+    if (request.examples !== undefined) {
+      return suggestByExample(request, await readExamples(request), document, settings, runPairs)
+    }
     const recorded = messageId === undefined ? undefined : await readRecorded(messageId)
     const unread: Lint[] = []
     const documented = checkDocument(document).endpoint
     const read: ReadBody = (sample, lint) => readBody(sample, settings, documented, lint)
-    const sources = sourceLeaves(
-      recorded?.source ?? request.source ?? {},
-      document,
-      documented,
-      read,
-      collectInto(unread),
-    )
+    const source = recorded?.source ?? request.source ?? {}
+    const message = readMessage(source, document, documented, read, collectInto(unread))
     const wrong = recorded === undefined ? unread : []
+    const sources = new Places()
+    sources.addSample(message)
     const mapped = targetsBySource(document)
     // Each side may take some hundredths of a second.
-    await setImmediate()
-    const targets =
-      request.target === undefined ? missingTargets(mapped, sources) : targetLeaves(request, read, collectInto(wrong))
+    await letOthersRun()
+    const targets = new Places()
+    if (target?.schema !== undefined) targets.addSchema(target.schema)
+    const lint = collectInto(wrong, 'target.sample')
+    const sample = target && read({ body: target.sample, contentType: target.contentType }, lint)
+    if (sample !== undefined) targets.addSample(sample)
     if (wrong.length > 0) throw invalid(wrong)
-    await setImmediate()
-    const isNew = request.target !== undefined
+    await letOthersRun()
     const written = new Set([...mapped.values()].flat())
-    const { suggestions, cut } = await matchLeaves(
-      sources.leaves.values().filter(({ path }) => parsePath(path).ok && !(isNew && mapped.has(path))),
-      targets.leaves.values().filter(({ path }) => parseTarget(path).ok && !(isNew && written.has(path))),
-      MAX_MS,
+    const fields = targets.list()
+    const { suggestions, cut } = await suggestEntries(
+      sources.list(1).filter(({ path }) => !(target && mapped.has(path))),
+      target === undefined
+        ? missingTargets(mapped, { ...message, constants: document.constants ?? {} })
+        : fields.filter(({ path }) => !written.has(path)),
     )
     return {
       suggestions,
       cut: cut || sources.cut || targets.cut,
-      ...(request.fields ? { fields: targets.leaves.map(describeField) } : {}),
+      ...(request.fields ? { fields: fields.map(describeField) } : {}),
       ...(recorded === undefined ? {} : { notRead: [...recorded.notRead, ...unread.map(toFaultyPart)] }),
     }
   }
@@ -110,145 +100,138 @@ const LEFT_OUT = ['inputMapping', 'inputTransforms', 'inputValidation', 'answer'
 /** The document of a request with examples, or with `document` what it lacks. Fails with SUGGESTION_INVALID. */
 export async function suggestByExample(
   request: SuggestRequest,
+  { examples, kept, notRead }: Examples,
   document: JsonObject,
   settings: ParserSettings,
   runPairs: RunPairs,
   options: Parameters<typeof deriveByExample>[3] = {},
 ): Promise<Suggested & ByExample> {
-  const { examples = [] } = request
+  const { answers = {} } = request
   const faults: Lint[] = []
-  const outputs = examples.map(({ output, outputType }, index) =>
+  const outputs = examples.map(({ output, outputType, index }) =>
     typeof output === 'string'
-      ? readOutput(output, outputType, settings, collectInto(faults, `examples.${index}.output`))
+      ? readOutput(output, outputType, settings, collectInto(faults, documentPath('examples', index, 'output')))
       : { value: output, format: undefined },
   )
   if (faults.length > 0) throw invalid(faults)
   const [first] = outputs
-  const starter = starterDocument(request, first?.format)
+  const starter = starterDocument(request, examples, kept, first?.format)
   const whole = request.endpoint === undefined && request.endpointId === undefined ? starter : document
   const base = Object.fromEntries(Object.entries(whole).filter(([name]) => !LEFT_OUT.includes(name)))
   const { lookup = [] } = (isObject(base.requests) ? base.requests : {}) as Readonly<{ lookup?: Json }>
-  const pairs = examples.map(({ message, lookups }, index) => ({
-    given: {
-      message,
-      lookups: Object.fromEntries(Object.entries(lookups ?? {}).map(([id, sample]) => [id, toCanned(sample)])),
-    },
-    output: outputs[index]?.value ?? null,
-  }))
+  const pairs = examples.map(({ given }, at) => ({ given, output: outputs[at]?.value ?? null }))
+  const inRequest = <One extends Readonly<{ pair: number }>>(one: One): One => ({
+    ...one,
+    pair: examples[one.pair]?.index ?? one.pair,
+  })
   try {
-    const { endpoint, ...found } = await deriveByExample(pairs, { ...base, requests: { lookup } }, runPairs, options)
+    const given = { ...base, requests: { lookup } }
+    const { endpoint, ...found } = await deriveByExample(pairs, given, runPairs, { ...options, answers })
     const { requests: _requests, ...derived } = endpoint
-    return { suggestions: [], endpoint: { ...whole, ...derived }, ...found }
+    const made = { ...whole, ...derived }
+    return {
+      suggestions: [],
+      endpoint: made,
+      ...found,
+      questions: found.questions.map((one) => ({ ...one, examples: one.examples.map(inRequest) })),
+      heldBack: { ...found.heldBack, wrong: found.heldBack.wrong.map(inRequest) },
+      tests: testExamples(
+        examples,
+        pairs.map(({ output }) => output),
+        made,
+      ),
+      ...(notRead.length === 0 ? {} : { notRead: notRead.map(toFaultyPart) }),
+    }
   } catch (thrown) {
+    const toFault = (path: string, message: string): Lint => ({ path, message, severity: 'error' })
+    if (thrown instanceof UnknownAnswers) {
+      throw invalid(thrown.faults.map(({ target, message }) => toFault(documentPath('answers', target), message)))
+    }
     if (!(thrown instanceof UnreadableExample)) throw thrown
-    throw invalid([{ path: `examples.${thrown.index}.message`, message: thrown.message, severity: 'error' }])
+    const index = examples[thrown.index]?.index ?? thrown.index
+    throw invalid([toFault(documentPath('examples', index, 'message'), thrown.message)])
   }
 }
 
-/** The value of an output that is a text: a text alone if nothing says what it is in. */
+/** The value of an output that is a text, by its type or else by how it begins: the text alone if neither says what it is in. */
 function readOutput(text: string, type: string | undefined, settings: ParserSettings, lint: LintSink) {
-  const declared = type === undefined ? undefined : parseMediaType(type)
-  const codec = declared && findAnyCodec(declared)
+  const codec = type === undefined ? sniff(text) : codecForType(type)
   if (codec === undefined) {
     if (type !== undefined) lint.error(`The type "${type}" is ${NO_FORMAT}.`)
     return { value: text, format: undefined }
   }
-  try {
-    const value = codec.read(Buffer.from(text), 'utf-8', settings)
-    const root = codec.findRoot(text)
-    return { value: root === undefined ? value : { [root]: value }, format: codec.name as Format }
-  } catch (thrown) {
-    if (!(thrown instanceof Unreadable)) throw thrown
-    lint.error(thrown.unquoted ?? thrown.message)
-    return { value: null, format: undefined }
-  }
+  const value = readWith(codec, Buffer.from(text), 'utf-8', settings, lint) ?? null
+  const root = value === null ? undefined : codec.findRoot(text)
+  return { value: root === undefined ? value : { [root]: value }, format: codec.name as Format }
 }
 
-/** A lookup's answer in an example, as a dry run takes it. */
-function toCanned(sample: SampleBody | readonly SampleBody[]): CannedAnswers[string] {
-  if (Array.isArray(sample)) return (sample as readonly SampleBody[]).map((one) => toCanned(one) as Canned)
-  const { body, contentType } = sample as SampleBody
-  return {
-    ...(body === undefined ? {} : { body: body as Json }),
-    ...(contentType && { headers: { 'content-type': contentType } }),
-  }
-}
-
-/** The route takes the parameters that the examples have. */
+/** The route takes the parameters that the examples have. `kept`: what another endpoint has already. */
 function starterDocument(
-  { examples = [], name, pattern }: SuggestRequest,
-  output: Format = DEFAULT_FORMAT,
+  { name, pattern = '/from-examples' }: SuggestRequest,
+  examples: readonly GivenExample[],
+  { endpoint, transformation, ...kept }: JsonObject,
+  output: Format | undefined,
 ): JsonObject {
-  const bodies = examples.flatMap(({ message }) => (message.body === undefined ? [] : [message]))
+  const bodies = examples.flatMap(({ given: { message } }) => (message.body === undefined ? [] : [message]))
   const [first] = bodies
-  const declared = parseMediaType(first?.contentType ?? '')
-  const codec = declared && findAnyCodec(declared)
+  const codec = codecForType(first?.contentType)
   const input = codec?.name ?? (typeof first?.body === 'string' ? guessFormat(first.body) : DEFAULT_FORMAT)
-  const parameters = new Set(examples.flatMap(({ message }) => Object.keys(message.urlParams ?? {})))
-  const route = ['/from-examples', ...[...parameters].map((parameter) => `:${parameter}`)].join('/')
+  const parameters = new Set(examples.flatMap(({ given }) => Object.keys(given.message.urlParams ?? {})))
+  const taken = new Set(pattern.split('/').map((segment) => segment.slice(1)))
+  const missing = [...parameters].filter((parameter) => /^[\w-]+$/.test(parameter) && !taken.has(parameter))
+  const { method } = isObject(endpoint) && endpoint.pattern !== undefined ? endpoint : {}
   return {
     name: name ?? 'From examples',
-    endpoint: { pattern: pattern ?? route, method: first === undefined ? 'GET' : 'POST' },
-    transformation: { ...(first === undefined ? {} : { input }), output },
+    endpoint: {
+      pattern: [pattern, ...missing.map((parameter) => `:${parameter}`)].join('/'),
+      method: method ?? (first === undefined ? 'GET' : 'POST'),
+    },
+    transformation: {
+      ...(first === undefined ? {} : { input }),
+      output: output ?? DEFAULT_FORMAT,
+      ...(isObject(transformation) ? transformation : {}),
+      ...(output && { output }),
+    },
+    ...kept,
   }
 }
 
 /** A list of scalars is listed as its elements. */
 const describeField = ({ path, isList, types }: Leaf) => ({
   path: isList ? `${path}[]` : path,
-  types: [...new Set([...types].map((type) => JSON_TYPES[type]))],
+  types: [...new Set([...types].map(toJsonType))],
 })
 
 const toFaultyPart = ({ path, message }: Lint) => ({ part: path, reason: message })
 
-const EACH: PathStep = { kind: 'each' }
-const nameStep = (name: string): PathStep => ({ kind: 'name', name })
-
-/** Lints the parts that cannot be read. */
-function sourceLeaves(
+/** What a mapping can read. Lints the parts that cannot be read. */
+function readMessage(
   { body, contentType, query, urlParams, lookups = {} }: SuggestSource,
   { constants, inputTransforms }: JsonObject,
   { requests }: Pick<Endpoint, 'requests'>,
   read: ReadBody,
   lint: LintSink,
-): Leaves {
-  const collector = collectLeaves(MAX_LEAVES)
-  const add = (value: Json | undefined, ...steps: readonly PathStep[]) => {
-    if (value !== undefined) addSample(collector, value, collector.nodeAt(...steps))
-  }
-  add(read({ body, contentType }, lint.at('source', 'body')), nameStep('requestBody'))
-  for (const [id, lookup] of Object.entries(lookups)) {
-    if (id === '') continue
-    const sink = lint.at('source', 'lookups', id)
-    const at = [nameStep('lookupRequests'), nameStep(id)]
-    const data = nameStep('data')
-    const isPaged = requests.lookup.some((one) => one.id === id && one.page !== undefined)
-    const ofOne = isPaged ? [data, EACH] : [EACH, data]
-    for (const one of Array.isArray(lookup) ? (lookup as readonly SampleBody[]) : []) {
-      add(read(one, sink), ...at, ...ofOne)
-    }
-    if (!Array.isArray(lookup)) add(read(lookup as SampleBody, sink), ...at, ...(isPaged ? ofOne : [data]))
-  }
-  add(query, nameStep('query'))
-  add(urlParams, nameStep('urlParams'))
+): JsonObject {
+  const requestBody = read({ body, contentType }, lint.at('source', 'body'))
+  const lookupRequests = Object.entries(lookups).map(([id, lookup]): [string, Json] => {
+    const samples = [lookup].flat() as readonly SampleBody[]
+    const found = samples.map((one) => read(one, lint.at('source', 'lookups', id))).filter((data) => data !== undefined)
+    if (requests.lookup.some((one) => one.id === id && one.page !== undefined)) return [id, { data: found }]
+    const answers = found.map((data) => ({ data }))
+    return [id, Array.isArray(lookup) ? answers : (answers[0] ?? {})]
+  })
   // Objects among the constants are templates that are written whole.
-  for (const [name, value] of Object.entries(isObject(constants) ? constants : {})) {
-    if (name !== '' && typeof value !== 'object') add(value, nameStep('constants'), nameStep(name))
-  }
+  const scalars = Object.entries(isObject(constants) ? constants : {}).filter(([, value]) => typeof value !== 'object')
   // The types of their results are not known.
-  for (const name of Object.keys(isObject(inputTransforms) ? inputTransforms : {})) {
-    if (name !== '') add(null, nameStep('transforms'), nameStep(name))
-  }
-  return collector.collected()
-}
-
-function targetLeaves({ target }: SuggestRequest, read: ReadBody, lint: LintSink): Leaves {
-  const { sample, contentType, schema } = target ?? {}
-  const collector = collectLeaves(MAX_LEAVES)
-  if (schema !== undefined) addSchema(collector, schema)
-  const value = read({ body: sample, contentType }, lint.at('target', 'sample'))
-  if (value !== undefined) addSample(collector, value, collector.nodeAt())
-  return collector.collected()
+  const transforms = Object.keys(isObject(inputTransforms) ? inputTransforms : {}).map((name) => [name, null])
+  return omitUndefined({
+    requestBody,
+    lookupRequests: Object.fromEntries(lookupRequests),
+    query,
+    urlParams,
+    constants: Object.fromEntries(scalars),
+    transforms: Object.fromEntries(transforms),
+  }) as JsonObject
 }
 
 /** The value of a body; undefined, with a lint, if it cannot be read. */
@@ -263,24 +246,36 @@ function readBody(
 ): Json | undefined {
   const isBytes = body instanceof Uint8Array
   if (typeof body !== 'string' && !isBytes) return body
-  const declared = parseMediaType(contentType ?? '')
-  const codec = declared && findAnyCodec(declared, documented)
+  const codec = codecForType(contentType, documented)
   const detected = codec === undefined || codec.isGeneric ? detect(Buffer.from(body).toString()) : undefined
   if (detected !== undefined) return detected.value
-  if (codec === undefined) {
-    lint.error(`The text is ${NO_FORMAT}; give its "contentType".`)
-    return undefined
-  }
+  if (codec === undefined) lint.error(`The text is ${NO_FORMAT}; give its "contentType".`)
+  const charset = isBytes ? parseMediaType(contentType ?? '')?.charset : 'utf-8'
+  return codec && readWith(codec, Buffer.from(body), charset, settings, lint)
+}
+
+type Unset<T> = { readonly [Name in keyof T]: T[Name] | undefined }
+
+function codecForType(type: string | undefined, documented?: FormatOptions): Codec | undefined {
+  const declared = parseMediaType(type ?? '')
+  return declared && findAnyCodec(declared, documented)
+}
+
+function readWith(
+  codec: Codec,
+  bytes: Uint8Array,
+  charset: string | undefined,
+  settings: ParserSettings,
+  lint: LintSink,
+): Json | undefined {
   try {
-    return codec.read(Buffer.from(body), isBytes ? declared?.charset : 'utf-8', settings)
+    return codec.read(bytes, charset, settings)
   } catch (thrown) {
     if (!(thrown instanceof Unreadable)) throw thrown
     lint.error(thrown.unquoted ?? thrown.message)
     return undefined
   }
 }
-
-type Unset<T> = { readonly [Name in keyof T]: T[Name] | undefined }
 
 /** The targets of the entries of a document, by source path. Faulty entries have none. */
 function targetsBySource({ inputMapping }: JsonObject): ReadonlyMap<string, readonly string[]> {
@@ -294,55 +289,61 @@ function targetsBySource({ inputMapping }: JsonObject): ReadonlyMap<string, read
 }
 
 /** The targets of entries whose source the message does not have: they may need another source. */
-function missingTargets(mapped: ReadonlyMap<string, readonly string[]>, { leaves }: Leaves): Leaves {
-  const known = new Set(leaves.map(({ path }) => path))
-  const texts = new Set([...mapped].flatMap(([source, targets]) => (known.has(source) ? [] : targets)))
-  const targets = [...texts].flatMap((text): readonly Leaf[] => {
-    const parsed = parseSteps(text, 'target')
-    return parsed.ok ? [{ steps: parsed.value, path: text, isList: false, types: new Set() }] : []
+function missingTargets(mapped: ReadonlyMap<string, readonly string[]>, message: JsonObject): readonly Leaf[] {
+  const isMissing = (source: string): boolean => {
+    const path = parsePath(source)
+    const found = path.ok ? path.value.read(message) : undefined
+    return found === undefined || (Array.isArray(found) && found.every((value) => value === null))
+  }
+  const texts = new Set([...mapped].flatMap(([source, targets]) => (isMissing(source) ? targets : [])))
+  return [...texts].flatMap((path): readonly Leaf[] => {
+    const parsed = parseSteps(path, 'target')
+    return parsed.ok ? [{ steps: parsed.value, names: parsed.value, path, isList: false, types: new Set() }] : []
   })
-  return { leaves: targets.slice(0, MAX_LEAVES), cut: targets.length > MAX_LEAVES }
 }
-
-// The request for suggestions and its checks.
 
 /** Fails with ID_MALFORMED, MESSAGE_UNKNOWN, STORE_UNAVAILABLE. */
-type ReadRecordedMessage = (messageId: string) => Promise<
-  Readonly<{
-    source: SuggestSource
-    notRead: readonly Readonly<{ part: string; reason: string }>[]
-  }>
->
+export type ReadRecordedMessage = (
+  messageId: string,
+) => Promise<Readonly<{ source: SuggestSource; notRead: readonly Part[] }>>
+type Part = Readonly<{ part: string; reason: string }>
 
-export function createReadRecordedMessage(search: Pick<MessageSearch, 'get' | 'body'>): ReadRecordedMessage {
-  return async (messageId) => {
-    const { bodies } = await search.get(messageId)
-    const notRead: { part: string; reason: string }[] = []
-    const lookups: Record<string, SampleBody | readonly SampleBody[]> = Object.create(null)
-    let request: Pick<RecordedRequest, 'query' | 'urlParams'> = { query: {}, urlParams: {} }
-    let incoming: SampleBody = {}
-    if (!bodies.some(({ which }) => which === 'incoming')) {
-      notRead.push({ part: 'incoming', reason: 'the body was not kept, or the message had none' })
+const UNKEPT: Part = { part: 'incoming', reason: 'the body was not kept, or the message had none' }
+
+export const createReadRecordedMessage =
+  (recorded: RecordedMessages): ReadRecordedMessage =>
+  async (messageId) => {
+    const message = await readRecordedMessage(messageId, recorded).catch((thrown) => {
+      if (thrown instanceof Failure && thrown.code === 'MESSAGE_BODY_UNKNOWN') return undefined
+      throw thrown
+    })
+    if (message === undefined) return { source: {}, notRead: [UNKEPT] }
+    const { incoming, summaries, exchanges } = message
+    const answered = exchanges.filter(({ call }) => call.kind === 'lookup')
+    const parts = [...summaries, ...answered.flatMap(({ summary }) => summary ?? [])]
+    const cut = parts.filter((part) => part.cut)
+    const body = summaries.find(({ which }) => which === 'incoming')
+    const lookups = new Map<string, SampleBody | readonly SampleBody[]>()
+    for (const { call, answer } of answered) {
+      if (answer === undefined || answer.fault !== undefined) continue
+      const one = toSample(answer.body, answer.headers['content-type'])
+      lookups.set(call.id, call.item === undefined ? one : [...[lookups.get(call.id) ?? []].flat(), one])
     }
-    for (const { which, cut } of bodies) {
-      const lookup = parseLookupName(which)
-      if (which !== 'incoming' && which !== 'request' && lookup === undefined) continue
-      if (cut) {
-        notRead.push({ part: which, reason: 'only the start of the body was kept' })
-        continue
-      }
-      const body = await search.body(messageId, which)
-      if (which === 'incoming') incoming = toSample(body)
-      else if (lookup === undefined) request = readRequest(body)
-      else if (lookup.isItem) lookups[lookup.id] = [...[lookups[lookup.id] ?? []].flat(), toSample(body)]
-      else lookups[lookup.id] = toSample(body)
+    return {
+      source: {
+        ...(body === undefined || body.cut ? {} : toSample(incoming.body, body.contentType)),
+        query: incoming.query ?? {},
+        urlParams: incoming.urlParams ?? {},
+        lookups: Object.fromEntries(lookups),
+      },
+      notRead: [
+        ...(body === undefined ? [UNKEPT] : []),
+        ...cut.map(({ which }) => ({ part: which, reason: 'only the start of the body was kept' })),
+      ],
     }
-    const { query, urlParams } = request
-    return { source: { ...incoming, query, urlParams, lookups }, notRead }
   }
-}
 
-const toSample = ({ summary, content }: RecordedBody): SampleBody => ({
-  body: content,
-  ...(summary.contentType === '' ? {} : { contentType: summary.contentType }),
+const toSample = (body: Uint8Array | undefined, contentType: string | undefined): SampleBody => ({
+  ...(body && { body }),
+  ...(contentType && { contentType }),
 })

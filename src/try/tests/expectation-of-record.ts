@@ -91,7 +91,7 @@ function expectedBody(
 }
 
 /** Values of messages are no operators, whatever their names are. */
-const literal = (value: Json): Json => (holdsOperator(value) ? { $literal: value } : value)
+export const literal = (value: Json): Json => (holdsOperator(value) ? { $literal: value } : value)
 
 function holdsOperator(value: Json): boolean {
   if (Array.isArray(value)) return value.some(holdsOperator)

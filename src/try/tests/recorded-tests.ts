@@ -46,9 +46,12 @@ type RecordedTestRequest = Readonly<{ name?: string; pseudonymise?: boolean }>
  */
 export type MakeRecordedTest = (messageId: string, request: RecordedTestRequest) => Promise<RecordedTest>
 
+/** The documents of endpoints, with earlier versions. */
+export type RecordedEndpoints = Pick<EndpointService, 'get' | 'versions'>
+
 type RecordedTestsOptions = Readonly<{
   recorded: RecordedMessages
-  endpointService: Pick<EndpointService, 'get' | 'versions'>
+  endpointService: RecordedEndpoints
   tables: Pick<TableService, 'version'>
   runTests: RunTests
   settings: Readonly<{ redactHeaders: readonly string[] }>
@@ -152,10 +155,10 @@ const inGiven = ({ path, reason }: NotReproduced): NotReproduced => ({
 })
 
 /** The document that processed the message, or the active one if that is no longer stored. */
-async function readRecordedDocument(
+export async function readRecordedDocument(
   endpointId: string,
   { endpointVersion }: MessageRecord,
-  endpoints: RecordedTestsOptions['endpointService'],
+  endpoints: RecordedEndpoints,
 ): Promise<Readonly<{ document: JsonObject; isOther: boolean }>> {
   try {
     const { document } = await endpoints.versions.get(endpointId, endpointVersion ?? 0)

@@ -13,13 +13,13 @@ import { type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
 import { createLogger } from '../../../src/observe/log/logger.ts'
 import { readSettings } from '../../../src/settings/settings.ts'
 import {
-  type ByExample,
   compareOutputs,
   deriveByExample,
   type Example,
   isAskedAbout,
 } from '../../../src/try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../../../src/try/suggestions/by-example/run-pairs.ts'
+import type { ByExample } from '../../../src/try/suggestions/suggest-answer.ts'
 import { DOCUMENTS, type Measurable } from './documents.ts'
 import { createRandom, makeMessage, SHAPES } from './shapes.ts'
 

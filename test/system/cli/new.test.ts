@@ -103,13 +103,20 @@ describe('new', () => {
       [`pairs/${id}.in.xml`]: `<patient nr="${id}"><name>${name}</name></patient>`,
       [`pairs/${id}.out.json`]: { reference: `Patient/${id}`, name: name.toUpperCase() },
     })
-    const folder = folderOf(context, { ...pair('47', 'Ann'), ...pair('812', 'Bob'), ...pair('9913', 'Cleo') })
+    const folder = folderOf(context, {
+      ...pair('47', 'Ann'),
+      ...pair('812', 'Bob'),
+      'pairs/unnamed.in.xml': '<patient nr="9913"/>',
+      'pairs/unnamed.out.json': { reference: 'Patient/9913' },
+      'pairs/unnumbered.in.xml': '<patient><name>Cleo</name></patient>',
+      'pairs/unnumbered.out.json': { name: 'CLEO' },
+    })
     const run = (...given: readonly string[]) => runArguments(given, { cwd: folder })
     const made = await run('new', 'Patients', '--examples', 'pairs')
     assert.equal(made.code, 0, made.stderr)
     assert.match(made.stderr, /2 places of the output were found, 0 are questions/)
     const tested = await run('test', 'patients.json')
-    assert.match(tested.stdout, /3 passed, 0 failed/)
+    assert.match(tested.stdout, /4 passed, 0 failed/)
     for (const [args, fault] of [
       [['--examples', 'none'], /none is not a folder/],
       [['--examples', 'pairs', '--sample', 'pairs/47.in.xml'], /either --sample or --examples/],

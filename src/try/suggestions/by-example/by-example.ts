@@ -7,10 +7,19 @@ import { isError } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
+import type { ByExample, Evidence, HeldBack, Question } from '../suggest-answer.ts'
+import {
+  type Answers,
+  checkAnswers,
+  describeCandidates,
+  describeSource,
+  questionTarget,
+  takeAnswers,
+} from './answers.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
 import { derive, doubtUnread } from './derive.ts'
 import type { Node } from './nodes.ts'
-import { describeRule, mappingPath } from './rules.ts'
+import { describeRule } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
 import { addColumns, type Budget, type Column, type ListColumn, type Scope, Values } from './source-values.ts'
 import { targetOf, type Written, walkNodes, withoutNodes, writeDocument } from './write-document.ts'
@@ -30,46 +39,6 @@ export class UnreadableExample extends Error {
   }
 }
 
-export type Evidence = Readonly<{
-  target: string
-  source: string
-  /** How many pairs have the target. */
-  pairs: number
-  alternatives: readonly string[]
-  /** A code list that the pairs show. */
-  codes?: number
-}>
-
-export type Question = Readonly<{
-  target: string
-  reason: Doubt
-  message: string
-  /** What is in the document for now; absent if nothing is. */
-  source?: string
-  candidates: readonly string[]
-  examples: readonly Readonly<{ pair: number; value: Json }>[]
-}>
-
-export type HeldBack = Readonly<{
-  pairs: number
-  leaves: number
-  right: number
-  /** Wrong or missing, where the document that was derived without these pairs has a question. */
-  asked: number
-  wrong: readonly Readonly<{ pair: number; target: string; expected: Json; actual: Json }>[]
-}>
-
-export type ByExample = Readonly<{
-  endpoint: JsonObject
-  /** The rows of the tables that the document reads. */
-  tables: Readonly<Record<string, readonly JsonObject[]>>
-  evidence: readonly Evidence[]
-  questions: readonly Question[]
-  heldBack: HeldBack
-  /** There is more in the pairs than is looked at: places that were not reached are questions. */
-  cut: boolean
-}>
-
 /** Of one derivation: at most about a second. */
 const UNITS = 1_200_000
 const MAX_ALTERNATIVES = 5
@@ -81,22 +50,22 @@ const MIN_TABLE = 20
 const MAX_ROUNDS = 4
 
 /**
- * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample. The errors of `base` are
- * those of the document that comes out. `keepsCodes`: long code lists are no tables.
+ * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample, UnknownAnswers. The errors
+ * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables.
  */
 export async function deriveByExample(
   examples: readonly Example[],
   base: JsonObject,
   run: RunPairs,
-  options: Readonly<{ keepsCodes?: boolean }> = {},
+  { keepsCodes = false, answers = {} }: Readonly<{ keepsCodes?: boolean; answers?: Answers }> = {},
 ): Promise<ByExample> {
   const pairs = await readPairs(examples, base, run)
   const held = pairs.filter((_pair, index) => isHeldBack(index, pairs.length))
   const kept = pairs.filter((_pair, index) => !isHeldBack(index, pairs.length))
-  const heldBack = held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run), pairs, held, run)
-  const derived = await deriveFrom(pairs, base, run)
-  const { endpoint, tables } =
-    options.keepsCodes === true ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
+  const heldBack =
+    held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run, answers), pairs, held, run)
+  const derived = await deriveFrom(pairs, base, run, answers, checkAnswers)
+  const { endpoint, tables } = keepsCodes ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
   return { endpoint, tables, ...report(derived, pairs), heldBack, cut: derived.budget.cut }
 }
 
@@ -120,7 +89,13 @@ const isHeldBack = (index: number, count: number): boolean => (count === 2 ? ind
 
 type Derived = Readonly<{ nodes: readonly Node[]; document: JsonObject; budget: Budget }>
 
-async function deriveFrom(pairs: readonly Pair[], base: JsonObject, run: RunPairs): Promise<Derived> {
+async function deriveFrom(
+  pairs: readonly Pair[],
+  base: JsonObject,
+  run: RunPairs,
+  answers: Answers,
+  checkAll?: typeof checkAnswers,
+): Promise<Derived> {
   const pause = createPause()
   const values = new Values()
   const budget: Budget = { left: UNITS, cut: false }
@@ -138,7 +113,11 @@ async function deriveFrom(pairs: readonly Pair[], base: JsonObject, run: RunPair
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
   const outputs = pairs.map(({ output }) => output)
   const derivation = { values, budget, pause }
-  let nodes = doubtUnread(derivation, scope, await derive(derivation, scope, outputs, []))
+  const found = doubtUnread(derivation, scope, await derive(derivation, scope, outputs, []))
+  checkAll?.(found, answers)
+  const hasEmpty = (steps: readonly PathStep[]) =>
+    outputs.some((output) => JSON.stringify(firstAt(output, steps)) === '[]')
+  let nodes = takeAnswers(found, answers, hasEmpty)
   for (let round = 0; ; round++) {
     const written = writeDocument(nodes)
     const document = toDocument(base, written)
@@ -345,7 +324,7 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
         const value = firstAt(pairs[pair]?.output, steps)
         return value === undefined ? [] : [{ pair, value: shorten(value) }]
       })
-      const about = targetOf([], { steps: placeAsked(reason, steps) })
+      const about = questionTarget(around, node)
       const known = reason === 'always' ? always.get(about) : undefined
       // What only concerns missing values is asked once for all that is written beside one another.
       if (known !== undefined) {
@@ -368,19 +347,17 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       ask(node.doubt, [])
       continue
     }
+    const source = describeSource(node, level)
     if (node.kind === 'append') {
-      const source = node.parts.map(({ place }) => mappingPath(place, level)).join(', ')
       evidence.push({ target: `${target}[]`, source, pairs: count, alternatives: [] })
       if (node.doubt !== undefined) ask(node.doubt, [source], source)
     } else if (node.kind === 'list') {
-      const path = mappingPath(node.list, level)
-      const source = `${path}${node.when === undefined ? '' : `, when ${node.when}`}`
-      const alternatives = node.rivals.slice(0, MAX_ALTERNATIVES).map((rival) => `${path}, when ${rival}`)
+      const candidates = describeCandidates(node, level)
+      const alternatives = node.doubt === 'empty' ? [] : candidates.slice(1, MAX_ALTERNATIVES + 1)
       evidence.push({ target: `${target}[]`, source, pairs: count, alternatives })
-      if (node.doubt !== undefined) ask(node.doubt, alternatives.length > 0 ? [source, ...alternatives] : [], source)
+      if (node.doubt !== undefined) ask(node.doubt, candidates, source)
     } else {
       const { candidate, others } = node.choice
-      const source = describeRule(candidate.rule, level)
       const alternatives = others.slice(0, MAX_ALTERNATIVES).map(({ rule }) => describeRule(rule, level))
       const codes =
         candidate.family === 'codes' && candidate.rule.kind === 'path'
@@ -403,15 +380,6 @@ const anyElement = (target: string): string => target.replace(/\[\d+\]/g, '[]')
 /** The targets that a target is in: `a.b[]` and `a.b` and `a` for `a.b[].c`. */
 const wholesOf = (target: string): readonly string[] =>
   [...target.matchAll(/(?<!\\)(?=\.|\[)/g)].map(({ index }) => target.slice(0, index)).filter((whole) => whole !== '')
-
-/** The part of the output that a question is about: what values go with, or the list whose elements they are. */
-function placeAsked(reason: Doubt, steps: readonly PathStep[]): readonly PathStep[] {
-  if (reason === 'missing') return steps.slice(0, -1)
-  if (reason !== 'always') return steps
-  const list = steps.findIndex(({ kind }) => kind === 'index')
-  if (list > 0) return steps.slice(0, list)
-  return steps.length > 1 && steps.at(-2)?.kind === 'name' ? steps.slice(0, -1) : steps
-}
 
 const isWithin = (place: string, target: string): boolean => {
   const own = anyElement(target)

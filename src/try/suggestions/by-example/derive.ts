@@ -4,6 +4,7 @@
  */
 import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
+import { isTooLong } from '../../../language/paths/path-tree.ts'
 import { type Choice, chooseRule, type Doubt, MIN_BITS, MIN_SHOWN, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
@@ -150,6 +151,10 @@ async function deriveObject(
     if (steps.length > 0) nodes.push(toEntry(scope, rows, steps, { candidate: constantOf({}), others: [] }))
   }
   for (const name of names) {
+    if (isTooLong(steps, name)) {
+      derivation.budget.cut = true
+      return [...nodes, unknown(scope, rows, steps)]
+    }
     if (name === '' || REFUSED_NAMES.has(name)) {
       nodes.push(unknown(scope, rows, [...steps, { kind: 'name', name }]))
       continue
@@ -220,9 +225,7 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
   const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
     const unread = within.size < MIN_SHOWN ? within.columns.filter(({ place }) => isUnread(place)) : []
     const isSame = ({ ids }: Column) => ids[0] !== ABSENT && ids.every((id) => id === ids[0])
-    const codes = unread
-      .filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
-      .map(({ place }) => toCandidate({ kind: 'path', place, transform: 'mapCodes' }))
+    const codes = unread.filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
     return all.map((node): Node => {
       if (node.kind === 'list') {
         const marks = node.scope.columns.filter(
@@ -244,8 +247,18 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
       if (node.kind !== 'entry' || node.doubt !== undefined || codes.length === 0) return node
       const { rule } = node.choice.candidate
       if (rule.kind !== 'constant' || !hasCode(rule.value, lastName(node.steps))) return node
-      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...codes] } }
+      const { value } = rule
+      const others = typeof value === 'object' ? [] : codes.slice(0, 20).map((column) => toCodes(column, value))
+      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...others] } }
     })
+  }
+  const toCodes = ({ place, ids }: Column, value: Json): Candidate => {
+    const parameters = { [String(values.value(ids[0] ?? ABSENT))]: value }
+    return {
+      family: 'codes',
+      rule: { kind: 'path', place, transform: 'mapCodes', parameters, default: null },
+      score: 0,
+    }
   }
   return doubt(scope, nodes)
 }
@@ -261,8 +274,6 @@ const lastName = (steps: readonly PathStep[]): string => {
   const step = steps.at(-1)
   return step?.kind === 'name' ? step.name : ''
 }
-
-const toCandidate = (rule: Rule): Candidate => ({ family: 'codes', rule, score: 0 })
 
 /** Elements of all rows that rules are derived from; what they give is checked with all. */
 const MAX_ELEMENTS = 600
@@ -502,35 +513,45 @@ function toListEntry(
 ): Node | undefined {
   const [node] = inner
   if (node?.kind !== 'entry') return undefined
-  const { candidate } = node.choice
-  const { rule } = candidate
+  const condition = when?.replaceAll('item.', '') ?? ''
+  const variable = `$item${level}`
+  const toListRule = (rule: Rule): Rule | undefined => {
+    if (rule.kind === 'path' && rule.place.level === level && when === undefined && rule.default !== null) {
+      return { ...rule, place: { level: list.level, steps: [...list.steps, ...rule.place.steps] } }
+    }
+    if (rule.kind === 'path' && rule.transform !== undefined) return undefined
+    return {
+      kind: 'expression',
+      places: [list],
+      write: (read) => {
+        const own = (place: Place) => (place.level === level ? expressionPath(variable, place.steps) : read(place))
+        const value =
+          rule.kind === 'constant'
+            ? JSON.stringify(rule.value)
+            : rule.kind === 'path'
+              ? own(rule.place)
+              : rule.write(own)
+        const filtered = `${read(list)}${condition === '' ? '' : `[${condition}]`}`
+        return `$exists(${read(list)}) ? [${filtered}.(${variable} := $; ${value})]`
+      },
+    }
+  }
+  const toCandidate = (one: Candidate): readonly Candidate[] => {
+    const rule = toListRule(one.rule)
+    return rule === undefined ? [] : [{ ...one, rule }]
+  }
+  const [candidate] = toCandidate(node.choice.candidate)
+  if (candidate === undefined) return undefined
   const doubt = node.doubt === undefined ? {} : { doubt: node.doubt }
-  const entry = (made: Rule): EntryNode => ({
+  return {
     kind: 'entry',
     steps,
     pairs: pairsOf(scope, rows),
     isNullable: false,
     isOfList: true,
-    choice: { candidate: { ...candidate, rule: made }, others: [], ...doubt },
+    choice: { candidate, others: node.choice.others.flatMap(toCandidate), ...doubt },
     ...doubt,
-  })
-  if (rule.kind === 'path' && rule.place.level === level && when === undefined && rule.default !== null) {
-    return entry({ ...rule, place: { level: list.level, steps: [...list.steps, ...rule.place.steps] } })
   }
-  if (rule.kind === 'path' && rule.transform !== undefined) return undefined
-  const condition = when?.replaceAll('item.', '') ?? ''
-  const variable = `$item${level}`
-  return entry({
-    kind: 'expression',
-    places: [list],
-    write: (read) => {
-      const own = (place: Place) => (place.level === level ? expressionPath(variable, place.steps) : read(place))
-      const value =
-        rule.kind === 'constant' ? JSON.stringify(rule.value) : rule.kind === 'path' ? own(rule.place) : rule.write(own)
-      const filtered = `${read(list)}${condition === '' ? '' : `[${condition}]`}`
-      return `$exists(${read(list)}) ? [${filtered}.(${variable} := $; ${value})]`
-    },
-  })
 }
 
 /** The first form that gives what the rows have where a list is empty or an element has nothing. */

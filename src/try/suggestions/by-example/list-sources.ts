@@ -1,9 +1,10 @@
 /** The lists of a message that the elements of a list of the output may belong to, one to each. */
 import { isObject, type Json } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
+import { nameScore } from './names.ts'
 import { expressionPath } from './rules.ts'
 import { looseText, Search } from './search.ts'
-import { type Budget, type ListColumn, nameScore, type Scope, spend, type Values } from './source-values.ts'
+import { type Budget, type ListColumn, type Scope, spend, type Values } from './source-values.ts'
 import { innerPaths, readSteps } from './value-rules.ts'
 
 export type Lists = readonly (readonly Json[] | undefined)[]
@@ -36,7 +37,7 @@ export function findSources(
     const all = rows.map((_row, row) => at(row))
     const isLonger = rows.some((wanted, row) => (wanted?.length ?? 0) > (all[row]?.length ?? 0))
     if (isLonger || search.isOwnElement(list.place)) continue
-    const score = nameScore(list.place, steps)
+    const score = nameScore(list.place.steps, steps)
     const cost = Math.min(300, 10 * rows.length)
     if (rows.every((wanted, row) => (wanted?.length ?? 0) === (all[row]?.length ?? 0))) {
       if (!spend(budget, cost)) break

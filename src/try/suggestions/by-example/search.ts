@@ -1,6 +1,7 @@
 /** The search for the rules of one place of the output: what each family of rules tries its candidates against. */
 import type { Json } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
+import { nameScore } from './names.ts'
 import { type Candidate, type Family, isUnsayable, type Rule } from './rules.ts'
 import {
   ABSENT,
@@ -9,7 +10,6 @@ import {
   idAt,
   type ListColumn,
   NULL,
-  nameScore,
   type Place,
   readableScopes,
   type Scope,
@@ -66,7 +66,7 @@ export class Search {
     return this.other === -1
   }
 
-  readonly scoreOf = (place: Place): number => nameScore(place, this.target.steps)
+  readonly scoreOf = ({ steps }: Place): number => nameScore(steps, this.target.steps)
 
   at(column: Column, row: number): Json | undefined {
     return this.values.value(idAt(column, this.scope, row))

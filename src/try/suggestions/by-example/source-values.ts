@@ -4,7 +4,7 @@
  */
 import { isObject, type Json, type JsonObject, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
-import { type LeafNames, listNames, similarity } from '../leaves.ts'
+import { isTooLong } from '../../../language/paths/path-tree.ts'
 
 /** The number of a value; ABSENT of none. */
 export type ValueId = number
@@ -131,7 +131,7 @@ export function addColumns(
     return
   }
   for (const name of names) {
-    if (name === '' || REFUSED_NAMES.has(name)) continue
+    if (!isNameable(budget, place, name)) continue
     addColumns(
       into,
       values,
@@ -140,6 +140,13 @@ export function addColumns(
       rows.map((value) => memberOf(value, name)),
     )
   }
+}
+
+/** A place whose path is too long to be listed is left out. */
+function isNameable(budget: Budget, { steps }: Place, name: string): boolean {
+  if (isTooLong(steps, name)) budget.cut = true
+  else return name !== '' && !REFUSED_NAMES.has(name)
+  return false
 }
 
 const memberOf = (value: Json | undefined, name: string): Json | undefined =>
@@ -181,7 +188,7 @@ function addList(
       addList(into, values, budget, at, joined, depth + 1, withParents(each, at, rows, members))
     }
     for (const name of isList ? [] : names) {
-      if (name === '' || REFUSED_NAMES.has(name)) continue
+      if (!isNameable(budget, at, name)) continue
       const inner = members.map((row) => row?.map((value) => memberOf(value, name)))
       addMembers({ level: at.level, steps: [...at.steps, { kind: 'name', name }] }, inner, nesting + 1)
     }
@@ -226,31 +233,6 @@ export function* readableScopes(scope: Scope): Iterable<Scope> {
   let root = outer
   while (root.around !== undefined) root = root.around.scope
   if (root !== outer) yield root
-}
-
-const names = new WeakMap<readonly PathStep[], LeafNames>()
-
-function namesOf(steps: readonly PathStep[]): LeafNames {
-  const known = names.get(steps)
-  if (known !== undefined) return known
-  const read = listNames({ steps }, 0)
-  names.set(steps, read)
-  return read
-}
-
-/** From 0 to 1: how much the names of a place are like those of a target. The last name counts most. */
-export function nameScore({ steps }: Place, target: readonly PathStep[]): number {
-  const one = namesOf(steps)
-  const other = namesOf(target)
-  if (one.name === other.name && one.name !== '') return 0.8 + 0.2 * similarity(one.parents, other.parents)
-  const words = Math.max(similarity(one.words, other.words), containment(one.name, other.name))
-  const across = Math.max(similarity(one.words, other.parents), similarity(one.parents, other.words)) / 2
-  return Math.max(words, across === 0.5 ? 0.4 : across) * 0.7 + 0.1 * similarity(one.parents, other.parents)
-}
-
-const containment = (one: string, other: string): number => {
-  const [short, long] = one.length < other.length ? [one, other] : [other, one]
-  return short.length >= 3 && long.includes(short) ? short.length / long.length : 0
 }
 
 /** Bits that say how unlikely it is that a value is the same by accident. */

@@ -1,6 +1,7 @@
 /** Values as they are, converted, counted, picked from a list, translated by codes, and constants. */
 import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
+import { isTooLong } from '../../../language/paths/path-tree.ts'
 import { expressionPath, NAMED, type Rule, textLiteral } from './rules.ts'
 import { looseText, type Search } from './search.ts'
 import { ABSENT, type Column, type Place, spend } from './source-values.ts'
@@ -201,7 +202,7 @@ export function* innerPaths(
   } else if (isObject(value)) {
     if (steps.length > 4) return
     for (const [name, inner] of Object.entries(value)) {
-      if (name !== '') yield* innerPaths(inner, [...steps, { kind: 'name', name }])
+      if (name !== '' && !isTooLong(steps, name)) yield* innerPaths(inner, [...steps, { kind: 'name', name }])
     }
   } else if (steps.length > 0 && value !== null) yield [steps, value]
 }

@@ -5,12 +5,9 @@ import { createOfflineServices } from '../../../../src/app/offline.ts'
 import { isObject, type Json, type JsonObject } from '../../../../src/core/json.ts'
 import { createLogger } from '../../../../src/observe/log/logger.ts'
 import { readSettings } from '../../../../src/settings/settings.ts'
-import {
-  type ByExample,
-  compareOutputs,
-  deriveByExample,
-} from '../../../../src/try/suggestions/by-example/by-example.ts'
+import { compareOutputs, deriveByExample } from '../../../../src/try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../../../../src/try/suggestions/by-example/run-pairs.ts'
+import type { ByExample } from '../../../../src/try/suggestions/suggest-answer.ts'
 import { LONG } from '../../../support/form.ts'
 import { createRandom, makeValue, type Random, type Shape } from '../../../system/by-example/shapes.ts'
 

@@ -5,9 +5,11 @@ import { createOfflineServices } from '../../../../src/app/offline.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { createLogger } from '../../../../src/observe/log/logger.ts'
 import { readSettings } from '../../../../src/settings/settings.ts'
-import { type ByExample, deriveByExample, type Example } from '../../../../src/try/suggestions/by-example/by-example.ts'
+import { deriveByExample, type Example } from '../../../../src/try/suggestions/by-example/by-example.ts'
 import { createRunPairs } from '../../../../src/try/suggestions/by-example/run-pairs.ts'
 
+import type { ByExample } from '../../../../src/try/suggestions/suggest-answer.ts'
+import { timesAsCostly } from '../../../support/cpu-time.ts'
 import { json, type Service, startService } from '../../../support/service.ts'
 
 const reading = readSettings({})
@@ -588,6 +590,117 @@ describe('a document from examples finds', () => {
   test('at least 60 kinds', () => assert.ok(cases.length >= 60, String(cases.length)))
 })
 
+/** `gives`: what the document then makes of a message that is no example; a question is left of what another answer gives. */
+const answered: readonly Readonly<{
+  name: string
+  pairs: readonly (readonly [Json, Json])[]
+  target: string
+  candidates: readonly string[]
+  message: Json
+  gives: readonly Json[]
+}>[] = [
+  {
+    name: 'one of several places',
+    pairs: [
+      [{ a: 'Ann Lee', b: 'Ann Lee' }, { y: 'Ann Lee' }],
+      [{ a: 'Bob Ray', b: 'Bob Ray' }, { y: 'Bob Ray' }],
+    ],
+    target: 'y',
+    candidates: ['requestBody.a', 'requestBody.b'],
+    message: { a: 'Cleo Poe', b: 'Dan Coe' },
+    gives: [{ y: 'Cleo Poe' }, { y: 'Dan Coe' }],
+  },
+  {
+    name: 'a constant or a place',
+    pairs: [1, 2].map((nr) => [
+      { from: 'lab.example.org', nr: `A-${nr}417` },
+      { y: 'lab.example.org', nr: `A-${nr}417` },
+    ]),
+    target: 'y',
+    candidates: ['requestBody.from', 'the constant "lab.example.org"'],
+    message: { from: 'ward.example.org', nr: 'A-5' },
+    gives: [
+      { y: 'ward.example.org', nr: 'A-5' },
+      { y: 'lab.example.org', nr: 'A-5' },
+    ],
+  },
+  {
+    name: 'a value of the elements of a list',
+    pairs: [[1], [2, 3], [], [4, 5, 6]].map((numbers) => [
+      { items: numbers.map((at) => ({ p: `${nameOf(at)} Lee`, q: `${nameOf(at)} Lee`, w: at * 1117 })) },
+      { list: numbers.map((at) => ({ n: `${nameOf(at)} Lee`, weight: at * 1117 })) },
+    ]),
+    target: 'list[].n',
+    candidates: ['item.p', 'item.q'],
+    message: { items: [{ p: 'P', q: 'Q', w: 1 }] },
+    gives: [{ list: [{ n: 'P', weight: 1 }] }, { list: [{ n: 'Q', weight: 1 }] }],
+  },
+  {
+    name: 'the values of a list',
+    pairs: [[1], [2, 3], [], [4, 5, 6]].map((numbers) => [
+      { items: numbers.map((at) => ({ p: `${nameOf(at)} Lee`, q: `${nameOf(at)} Lee` })) },
+      { list: numbers.map((at) => `${nameOf(at)} Lee`) },
+    ]),
+    target: 'list',
+    candidates: ['requestBody.items[].p', 'requestBody.items[].q'],
+    message: { items: [{ p: 'P', q: 'Q' }] },
+    gives: [{ list: ['P'] }, { list: ['Q'] }],
+  },
+  {
+    name: 'an empty list',
+    pairs: [[1], [2, 3], [4, 5, 6]].map((numbers) => [
+      { items: numbers.map((at) => ({ p: `${nameOf(at)} Lee`, w: at * 1117 })) },
+      { list: numbers.map((at) => ({ n: `${nameOf(at)} Lee`, weight: at * 1117 })) },
+    ]),
+    target: 'list',
+    candidates: ['an empty list', 'no list'],
+    message: { items: [] },
+    gives: [{ list: [] }, {}],
+  },
+]
+
+describe('an answer to a question, or another alternative,', () => {
+  for (const { name, pairs, target, candidates, message, gives } of answered) {
+    test(`decides about ${name}`, async () => {
+      const examples = pairs.map(toExample)
+      const { questions, evidence } = await deriveByExample(examples, base, run)
+      const offered = [
+        ...questions.flatMap((one) => (one.target === target ? one.candidates : [])),
+        ...evidence.flatMap((one) => (one.target === target ? [one.source, ...one.alternatives] : [])),
+      ]
+      assert.deepEqual(offered.slice(0, 2), candidates)
+      for (const [at, answer] of candidates.entries()) {
+        const found = await deriveByExample(examples, base, run, { answers: { [target]: answer } })
+        assert.deepEqual(
+          found.questions.map((one) => one.target),
+          questions.flatMap((one) => (one.target === target ? [] : [one.target])),
+        )
+        assert.deepEqual(JSON.parse(JSON.stringify(await apply(found, message))), gives[at], answer)
+      }
+    })
+  }
+})
+
+test('names of 20,000 characters cost no more than others, and what is below them is asked', async () => {
+  const pairsBelow = (name: string): Case['pairs'] =>
+    ['a', 'b', 'c'].map((value) => {
+      const fields = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`f${at}`, `value ${at} ${value}`]))
+      return [
+        { [name]: fields, list: [{ [name]: fields }] },
+        { id: value, [name]: { ...fields, own: value }, list: [{ [name]: { ...fields, own: value } }] },
+      ]
+    })
+  const long = 'n'.repeat(20_000)
+  const ratio = await timesAsCostly(
+    () => deriveFrom(pairsBelow(long)),
+    () => deriveFrom(pairsBelow('n')),
+  )
+  assert.ok(ratio < 10, `${ratio.toFixed(1)} times the processor time`)
+  const { questions, cut } = await deriveFrom(pairsBelow(long))
+  assert.equal(cut, true)
+  assert.ok(questions.some(({ target, reason }) => target === '$' && reason === 'unexplained'))
+})
+
 describe('POST /endpoints/suggest with examples', () => {
   let service: Service
   before(async () => {
@@ -653,8 +766,18 @@ describe('POST /endpoints/suggest with examples', () => {
     const refused: readonly (readonly [JsonObject, RegExp])[] = [
       [{ examples: [] }, /examples/],
       [{ examples: [{ message: {}, output: 1 }], target: { sample: 1 } }, /Leave \\"target\\" out/],
-      [{ examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] }, /examples\.0\.message/],
-      [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\.0\.output/],
+      [
+        { examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] },
+        /examples\[0\]\.message/,
+      ],
+      [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\[0\]\.output/],
+      [{ examples: [{ message: { body: {} }, output: '<a' }] }, /examples\[0\]\.output/],
+      [{ examples: [{ message: { body: {} }, output: {} }], answers: { x: 'y' } }, /"answers\.x".*no question/],
+      [
+        { examples: [{ message: { body: { a: 1 } }, output: { b: 1 } }], answers: { b: 'c' } },
+        /Choose one of: the constant 1; requestBody\.a/,
+      ],
+      [{ source: { body: {} }, target: { sample: {} }, answers: { x: 'y' } }, /beside \\"examples\\" only/],
     ]
     for (const [request, pattern] of refused) {
       const { status, body } = await ask(request)

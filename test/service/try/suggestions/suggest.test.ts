@@ -7,7 +7,9 @@ import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
-import { createSuggest, type Suggested } from '../../../../src/try/suggestions/suggest.ts'
+import { readGiven } from '../../../../src/try/suggestions/examples.ts'
+import { createSuggest } from '../../../../src/try/suggestions/suggest.ts'
+import type { Suggested } from '../../../../src/try/suggestions/suggest-answer.ts'
 import {
   lintSuggestRequest,
   SUGGESTION_INVALID,
@@ -26,6 +28,7 @@ const run = createSuggest({
   settings,
   readDocument: () => Promise.reject(new Error('no document is stored')),
   readRecorded: () => Promise.reject(new Error('no message is recorded')),
+  readExamples: async (request) => readGiven(request),
   runPairs: () => Promise.reject(new Error('no document runs')),
 })
 const check = { ...SUGGESTION_INVALID, also: lintSuggestRequest }
@@ -272,11 +275,79 @@ describe('suggested are fields', () => {
 
   test('for targets of a document whose sources are gone', async () => {
     const { suggestions } = await suggest({
-      source: { body: { person: { birthDate: 'x' }, id: 1 } },
-      endpoint: { inputMapping: { 'requestBody.dob': 'birthDate', 'requestBody.id': 'id' } },
+      source: { body: { person: { birthDate: 'x', name: 'y' }, list: [{ nr: 1 }], id: 1, code: 'z' } },
+      endpoint: {
+        constants: { template: {} },
+        inputMapping: {
+          'requestBody.dob': 'birthDate',
+          'requestBody.id': 'id',
+          'requestBody.person': 'name',
+          'requestBody.list[].nr': 'person',
+          'constants.template': 'code',
+        },
+      },
     })
     const shown = suggestions.map(({ source, to }) => [source, to])
     assert.deepEqual(shown, [['requestBody.person.birthDate', 'birthDate']])
+  })
+})
+
+describe('the output of the message is the target', () => {
+  const born = '1980-02-03T04:05:06Z'
+  const withValues: readonly (readonly [name: string, body: Json, sample: Json, entries: Json])[] = [
+    ['another name', { nid: '4711-22' }, { identifier: '4711-22' }, { 'requestBody.nid': 'identifier' }],
+    [
+      'a name that is right elsewhere',
+      { id: 'row-1', patient: 'Ann Smith' },
+      { id: 'Ann Smith', row: 'row-1' },
+      { 'requestBody.id': 'row', 'requestBody.patient': 'id' },
+    ],
+    [
+      'converted',
+      { nr: 471_122, total: '1250.75', dob: born },
+      { identifier: '471122', amount: 1250.75, birth: '1980-02-03' },
+      {
+        'requestBody.nr': { key: 'identifier', transform: 'stringify' },
+        'requestBody.total': { key: 'amount', transform: 'numberify' },
+        'requestBody.dob': { key: 'birth', transform: 'dateTimeToDate' },
+      },
+    ],
+    [
+      'in lists',
+      { rows: [{ sku: 'A-100' }, { sku: 'B-200' }], tags: ['red', 'blue'] },
+      { items: [{ code: 'A-100' }, { code: 'B-200' }], colours: ['red', 'blue'] },
+      { 'requestBody.rows[].sku': 'items[].code', 'requestBody.tags': 'colours' },
+    ],
+    ['short values are equal by accident', { a: 'yes', b: true, c: 7 }, { x: 'yes', y: true, z: 7 }, {}],
+    [
+      'of many equal ones the names decide',
+      Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`field${at}`, 'the same text'])),
+      { field7: 'the same text', other: 'the same text' },
+      { 'requestBody.field7': 'field7' },
+    ],
+  ]
+  for (const [name, body, sample, entries] of withValues) {
+    test(name, async () => {
+      const { suggestions, cut } = await suggest({ source: { body }, target: { sample } })
+      assert.deepEqual(Object.fromEntries(suggestions.map(({ source, to }) => [source, to])), entries)
+      assert.equal(cut, false)
+      assert.ok(suggestions.every(({ score }) => score >= 0.5 && score <= 1))
+    })
+  }
+
+  test('is the reason that is given', async () => {
+    const { suggestions } = await suggest({
+      source: { body: { nid: '4711-22', name: 'Ann Smith' } },
+      target: { sample: { identifier: '4711-22', name: 'Ann Smith' } },
+    })
+    const place = 'in the same place, the same value, the same type (string)'
+    assert.deepEqual(
+      suggestions.map(({ target, score, reason }) => [target, score, reason]),
+      [
+        ['name', 1, `the same name, ${place}`],
+        ['identifier', 0.69, place],
+      ],
+    )
   })
 })
 
