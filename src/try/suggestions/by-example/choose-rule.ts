@@ -49,6 +49,9 @@ export const MIN_SHOWN = 17
 /** A constant may come from a place with the same value if it is as long as a name or a number of an order. */
 const MIN_TELLING_BITS = 16
 
+/** An expression is compiled with the document. */
+const COMPILING_UNITS = 1_500
+
 const FINDERS: readonly ((search: Search) => void)[] = [
   findPaths,
   findConversions,
@@ -73,7 +76,11 @@ export function chooseRule(target: Target, scope: Scope, values: Values, budget:
   if (search.isConstant) return chooseForConstant(search)
   for (const find of FINDERS) {
     find(search)
-    if (search.found.length > 0) return choose(search, sorted(search))
+    if (search.found.length > 0) {
+      const choice = choose(search, sorted(search))
+      const { rule } = choice.candidate
+      return rule.kind !== 'expression' || spend(budget, COMPILING_UNITS) ? choice : undefined
+    }
     if (!spend(budget, 1)) return undefined
   }
   return undefined

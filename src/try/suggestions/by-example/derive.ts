@@ -225,9 +225,7 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
   const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
     const unread = within.size < MIN_SHOWN ? within.columns.filter(({ place }) => isUnread(place)) : []
     const isSame = ({ ids }: Column) => ids[0] !== ABSENT && ids.every((id) => id === ids[0])
-    const codes = unread
-      .filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
-      .map(({ place }) => toCandidate({ kind: 'path', place, transform: 'mapCodes' }))
+    const codes = unread.filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
     return all.map((node): Node => {
       if (node.kind === 'list') {
         const marks = node.scope.columns.filter(
@@ -249,8 +247,18 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
       if (node.kind !== 'entry' || node.doubt !== undefined || codes.length === 0) return node
       const { rule } = node.choice.candidate
       if (rule.kind !== 'constant' || !hasCode(rule.value, lastName(node.steps))) return node
-      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...codes] } }
+      const { value } = rule
+      const others = typeof value === 'object' ? [] : codes.slice(0, 20).map((column) => toCodes(column, value))
+      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...others] } }
     })
+  }
+  const toCodes = ({ place, ids }: Column, value: Json): Candidate => {
+    const parameters = { [String(values.value(ids[0] ?? ABSENT))]: value }
+    return {
+      family: 'codes',
+      rule: { kind: 'path', place, transform: 'mapCodes', parameters, default: null },
+      score: 0,
+    }
   }
   return doubt(scope, nodes)
 }
@@ -266,8 +274,6 @@ const lastName = (steps: readonly PathStep[]): string => {
   const step = steps.at(-1)
   return step?.kind === 'name' ? step.name : ''
 }
-
-const toCandidate = (rule: Rule): Candidate => ({ family: 'codes', rule, score: 0 })
 
 /** Elements of all rows that rules are derived from; what they give is checked with all. */
 const MAX_ELEMENTS = 600
