@@ -64,12 +64,13 @@ async function sendMessages(given: CompareGiven, terminal: Terminal) {
 async function replay(given: CompareGiven, settings: Settings, terminal: Terminal) {
   const { openhim = '', endpoints, service = DEFAULT_SERVICE, keyFile, limit } = given
   const logger = createLogger({ ...settings, logLevel: 'error' })
+  const transactions = await readOpenhim(openhim, limit, settings)
   const documents =
     endpoints === undefined
       ? await readServiceDocuments(service, readApiKey(keyFile, terminal.env))
       : readDocuments(endpoints)
   const { replayed, leftOut } = await compareTransactions({
-    transactions: await readOpenhim(openhim, limit, settings),
+    transactions,
     documents: createEndpointDocuments(documents),
     run: createOfflineDryRun(settings, logger),
     paths: given.path.map(parseChange),

@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { readdirSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { MAX_EXAMPLE_BYTES, MAX_EXAMPLES } from '../core/examples.ts'
-import type { JsonObject } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
 import { collectInto, type Lint } from '../core/lint.ts'
 import { checkSchema } from '../document/checks/check-field.ts'
 import { Unreadable } from '../formats/body-faults.ts'
@@ -12,7 +12,14 @@ import { CODECS, codecForFile, MEDIA_TYPES, sniff } from '../formats/codecs.ts'
 import { readSample, type SampleMessage } from '../try/suggestions/draft-endpoint.ts'
 import { ExampleMessage } from '../try/suggestions/suggest-request.ts'
 import { CommandFault, readBytes, sentenceAt } from './command.ts'
-import type { NamedExample } from './new-from-examples.ts'
+
+/** `name`: of its test. */
+export type NamedExample = Readonly<{
+  name: string
+  message: JsonObject
+  output: Json
+  outputType?: string | undefined
+}>
 
 /** Such as `NAME.in.xml`, `NAME.out.json`, and `NAME.request.json` with the query, urlParams and headers of the message. */
 const FILE = /^(.+)\.(?:(in|out)\.[^.]+|(request)\.json)$/

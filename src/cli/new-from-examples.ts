@@ -4,7 +4,7 @@ import { pairTransactions } from '../../migrate/compare/transaction-pairs.ts'
 import { createOfflineServices, createOfflineTests } from '../app/offline.ts'
 import { MAX_EXAMPLE_BYTES, MAX_EXAMPLES } from '../core/examples.ts'
 import { Failure } from '../core/failure.ts'
-import type { Json, JsonObject } from '../core/json.ts'
+import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { ActiveTable, TableSet } from '../core/tables/table-set.ts'
 import { createLogger } from '../observe/log/logger.ts'
@@ -12,7 +12,7 @@ import type { Settings } from '../settings/settings.ts'
 import { readTableValue } from '../tables/table-formats.ts'
 import { createRunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import { suggestByExample } from '../try/suggestions/suggest.ts'
-import type { ByExample, Question, Suggested } from '../try/suggestions/suggest-answer.ts'
+import type { ByExample, Suggested } from '../try/suggestions/suggest-answer.ts'
 import type { SuggestRequest } from '../try/suggestions/suggest-request.ts'
 import { checkTestFile } from '../try/tests/check-test-file.ts'
 import type { TestReport } from '../try/tests/test-file.ts'
@@ -21,21 +21,14 @@ import type { Given } from './commands.ts'
 import { createCredentialNames } from './deployment/credential-names.ts'
 import { pulledDocument } from './deployment/pulled-document.ts'
 import { openService } from './deployment/service.ts'
-import { readExampleFiles } from './example-files.ts'
+import { type NamedExample, readExampleFiles } from './example-files.ts'
 import { type Filters, findAll, readFilters } from './ids-or-filters.ts'
 import { readOpenhim } from './openhim-source.ts'
 import { escapeValues } from './project/project-documents.ts'
 import { ServiceFault } from './service-client/management-client.ts'
 
 type NewGiven = Given<'new'>
-
-/** `name`: of its test. */
-export type NamedExample = Readonly<{
-  name: string
-  message: JsonObject
-  output: Json
-  outputType?: string | undefined
-}>
+type Question = ByExample['questions'][number]
 
 /** `names`: of the pairs. */
 type Found = Readonly<{

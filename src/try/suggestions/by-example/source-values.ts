@@ -235,6 +235,18 @@ export function* readableScopes(scope: Scope): Iterable<Scope> {
   if (root !== outer) yield root
 }
 
+/** The pairs that have a value in one of their rows. */
+export function pairsOf(scope: Scope, rows: readonly (Json | undefined)[]): readonly number[] {
+  const pairs = new Set<number>()
+  for (const [row, value] of rows.entries()) {
+    if (value === undefined) continue
+    let at = row
+    for (let here = scope; here.around !== undefined; here = here.around.scope) at = here.around.rows[at] ?? -1
+    pairs.add(at)
+  }
+  return [...pairs]
+}
+
 /** Bits that say how unlikely it is that a value is the same by accident. */
 export function weigh(value: Json | undefined): number {
   if (typeof value === 'boolean') return 1
