@@ -27,7 +27,7 @@ const reading = readSettings({})
 if (!reading.ok) throw new Error('The default settings are refused.')
 const settings = reading.settings
 const logger = createLogger({ ...settings, logLevel: 'error' })
-const run = createRunPairs({ services: createOfflineServices(settings), settings, logger })
+export const run = createRunPairs({ services: createOfflineServices(settings), settings, logger })
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 /** Documents that people run; they are not part of the repository. */

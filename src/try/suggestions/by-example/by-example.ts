@@ -129,7 +129,7 @@ async function deriveFrom(
     )
     const { refuted, unwritten } = findRefuted(nodes, written, errors.filter(isError), pairs, runs)
     if (refuted.size === 0) return { nodes: [...nodes, ...unwritten], document, budget }
-    if (round < MAX_ROUNDS) nodes = withoutNodes(nodes, refuted)
+    if (round < MAX_ROUNDS) nodes = withoutNodes(nodes, refuted, round < MAX_ROUNDS / 2)
     else {
       const all = { kind: 'unknown', steps: [], pairs: [...pairs.keys()], doubt: 'refused' } as const
       return { nodes: [all], document: toDocument(base, writeDocument([])), budget }
@@ -316,6 +316,7 @@ async function check(
 function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'evidence' | 'questions'> {
   const evidence: Evidence[] = []
   const questions: Question[] = []
+  const always = new Map<string, Question>()
   for (const [node, around, lists] of walkNodes(nodes)) {
     const level = lists.at(-1)?.level ?? 0
     const target = targetOf(around, node)
@@ -326,23 +327,22 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
         return value === undefined ? [] : [{ pair, value: shorten(value) }]
       })
       const about = questionTarget(around, node)
-      const known = reason === 'always' && questions.find((one) => one.reason === 'always' && one.target === about)
+      const known = reason === 'always' ? always.get(about) : undefined
       // What only concerns missing values is asked once for all that is written beside one another.
-      if (known) {
-        questions[questions.indexOf(known)] = {
-          ...known,
-          candidates: [...new Set([...known.candidates, ...candidates])],
-        }
+      if (known !== undefined) {
+        always.set(about, { ...known, candidates: [...new Set([...known.candidates, ...candidates])] })
         return
       }
-      questions.push({
+      const question: Question = {
         target: about,
         reason,
         message: DOUBTS[reason],
         ...(source && { source }),
         candidates,
         examples,
-      })
+      }
+      if (reason === 'always') always.set(about, question)
+      else questions.push(question)
     }
     const count = node.pairs.length
     if (node.kind === 'unknown') {
@@ -369,18 +369,22 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
       if (node.doubt !== undefined) ask(node.doubt, [source, ...alternatives], source)
     }
   }
-  // What only concerns missing values comes last, but for what is asked about as a part of something else.
-  const [lasting, always] = [false, true].map((isAlways) =>
-    questions.filter((one) => (one.reason === 'always') === isAlways),
+  // What only concerns missing values comes last, without what is asked about as a part of something else.
+  const asked = new Set([...questions.map(({ target }) => target), ...always.keys()].map(anyElement))
+  const rest = [...always.values()].filter(
+    ({ target }) => !wholesOf(anyElement(target)).some((whole) => asked.has(whole)),
   )
-  const rest = always?.filter(
-    ({ target }) => !questions.some((one) => one.target !== target && isWithin(target, one.target)),
-  )
-  return { evidence, questions: [...(lasting ?? []), ...(rest ?? [])] }
+  return { evidence, questions: [...questions, ...rest] }
 }
 
-const isWithin = (target: string, whole: string): boolean => {
-  const [place, own] = [target, whole].map((text) => text.replace(/\[\d+\]/g, '[]')) as [string, string]
+const anyElement = (target: string): string => target.replace(/\[\d+\]/g, '[]')
+
+/** The targets that a target is in: `a.b[]` and `a.b` and `a` for `a.b[].c`. */
+const wholesOf = (target: string): readonly string[] =>
+  [...target.matchAll(/(?<!\\)(?=\.|\[)/g)].map(({ index }) => target.slice(0, index)).filter((whole) => whole !== '')
+
+const isWithin = (place: string, target: string): boolean => {
+  const own = anyElement(target)
   return own === '$' || place === own || place.startsWith(`${own}.`) || place.startsWith(`${own}[`)
 }
 

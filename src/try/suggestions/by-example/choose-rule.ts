@@ -25,6 +25,7 @@ export const DOUBTS = {
   once: 'One pair alone has a value here.',
   constant: 'Every pair has the same value here, and a place of the message has one value in every pair too.',
   unread: 'Nothing reads some values of the message that may decide what is here.',
+  all: 'Every element of the list makes one here, and no pair shows that some are left out.',
   always: 'Every pair has a value here. Without the values that it is made of, there is none.',
   codes: 'Codes that no pair has are left out; add them.',
   empty: 'No pair shows what an empty list becomes.',
@@ -43,10 +44,13 @@ export type Choice = Readonly<{
 /** Bits below which a match may be an accident, if the names do not speak for it, and if they do. */
 export const MIN_BITS = 14
 const MIN_BITS_NAMED = 5
-/** A value that one message of four lacks is missing in one of so many, with a probability of 95 %. */
-export const MIN_SHOWN = 11
+/** A value that one message of four lacks is missing in one of so many, with a probability of 99 %. */
+export const MIN_SHOWN = 17
 /** A constant may come from a place with the same value if it is as long as a name or a number of an order. */
 const MIN_TELLING_BITS = 16
+
+/** An expression is compiled with the document. */
+const COMPILING_UNITS = 1_500
 
 const FINDERS: readonly ((search: Search) => void)[] = [
   findPaths,
@@ -72,7 +76,11 @@ export function chooseRule(target: Target, scope: Scope, values: Values, budget:
   if (search.isConstant) return chooseForConstant(search)
   for (const find of FINDERS) {
     find(search)
-    if (search.found.length > 0) return choose(search, sorted(search))
+    if (search.found.length > 0) {
+      const choice = choose(search, sorted(search))
+      const { rule } = choice.candidate
+      return rule.kind !== 'expression' || spend(budget, COMPILING_UNITS) ? choice : undefined
+    }
     if (!spend(budget, 1)) return undefined
   }
   return undefined
@@ -124,15 +132,19 @@ const readsCode = (search: Search, place: Place): boolean => {
 function sorted({ found, scope }: Search): readonly Candidate[] {
   const key = new Map(found.map((one) => [one, describeRule(one.rule, scope.level)]))
   const levelOf = ({ rule }: Candidate) => (rule.kind === 'path' ? rule.place.level : 0)
-  return found.toSorted(
-    (one, other) =>
-      FAMILIES.indexOf(one.family) - FAMILIES.indexOf(other.family) ||
-      Math.round(other.score * 20) - Math.round(one.score * 20) ||
-      levelOf(other) - levelOf(one) ||
-      depthOf(one) - depthOf(other) ||
-      found.indexOf(one) - found.indexOf(other) ||
-      (String(key.get(one)) < String(key.get(other)) ? -1 : 1),
-  )
+  const known = new Set<string>()
+  const isFirst = (one: Candidate) => !known.has(String(key.get(one))) && known.add(String(key.get(one)))
+  return found
+    .filter(isFirst)
+    .sort(
+      (one, other) =>
+        FAMILIES.indexOf(one.family) - FAMILIES.indexOf(other.family) ||
+        Math.round(other.score * 20) - Math.round(one.score * 20) ||
+        levelOf(other) - levelOf(one) ||
+        depthOf(one) - depthOf(other) ||
+        found.indexOf(one) - found.indexOf(other) ||
+        (String(key.get(one)) < String(key.get(other)) ? -1 : 1),
+    )
 }
 
 const depthOf = ({ rule }: Candidate): number =>

@@ -51,7 +51,7 @@ function listText(node: ListNode, read: Read): string | undefined {
   const inner = construct(node.inner, (place) =>
     place.level === node.level ? expressionPath(variable, place.steps) : read(place),
   )
-  if (inner === undefined || node.when !== undefined) return undefined
+  if (inner === undefined || node.when !== undefined || node.parents !== undefined) return undefined
   const elements = `[${read(node.list)}.(${variable} := $; ${inner})]`
   return node.isAlways ? elements : `$count(${read(node.list)}) > 0 ? ${elements}`
 }

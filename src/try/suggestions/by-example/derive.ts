@@ -5,10 +5,11 @@
 import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { isTooLong } from '../../../language/paths/path-tree.ts'
-import { type Choice, chooseRule, type Doubt, MIN_BITS, MIN_SHOWN, placeKey } from './choose-rule.ts'
+import { findAppended } from './append-sources.ts'
+import { type Choice, chooseRule, type Doubt, MIN_SHOWN, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
-import type { AppendNode, EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
+import type { EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
 import { type Candidate, expressionPath, type Rule, rulePlaces } from './rules.ts'
 import { Search } from './search.ts'
 import { findSlots } from './slots.ts'
@@ -20,10 +21,10 @@ import {
   idAt,
   type ListColumn,
   type Place,
+  pairsOf,
   type Scope,
   spend,
   type Values,
-  weigh,
 } from './source-values.ts'
 import { findConstants, findConversions, isCode, readSteps } from './value-rules.ts'
 import { walkNodes } from './write-document.ts'
@@ -39,18 +40,6 @@ type Rows = readonly (Json | undefined)[]
 const keyOfPlace = ({ level, steps }: Place): string => `${level} ${JSON.stringify(steps)}`
 
 const isAbsent = (value: Json | undefined): boolean => value === undefined
-
-/** The pairs that have a value in one of their rows. */
-function pairsOf(scope: Scope, rows: Rows): readonly number[] {
-  const pairs = new Set<number>()
-  for (const [row, value] of rows.entries()) {
-    if (value === undefined) continue
-    let at = row
-    for (let here = scope; here.around !== undefined; here = here.around.scope) at = here.around.rows[at] ?? -1
-    pairs.add(at)
-  }
-  return [...pairs]
-}
 
 /** In: the value of a place of the output in each row of a scope. */
 export async function derive(
@@ -225,9 +214,7 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
   const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
     const unread = within.size < MIN_SHOWN ? within.columns.filter(({ place }) => isUnread(place)) : []
     const isSame = ({ ids }: Column) => ids[0] !== ABSENT && ids.every((id) => id === ids[0])
-    const codes = unread
-      .filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
-      .map(({ place }) => toCandidate({ kind: 'path', place, transform: 'mapCodes' }))
+    const codes = unread.filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
     return all.map((node): Node => {
       if (node.kind === 'list') {
         const marks = node.scope.columns.filter(
@@ -249,8 +236,18 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
       if (node.kind !== 'entry' || node.doubt !== undefined || codes.length === 0) return node
       const { rule } = node.choice.candidate
       if (rule.kind !== 'constant' || !hasCode(rule.value, lastName(node.steps))) return node
-      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...codes] } }
+      const { value } = rule
+      const others = typeof value === 'object' ? [] : codes.slice(0, 20).map((column) => toCodes(column, value))
+      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...others] } }
     })
+  }
+  const toCodes = ({ place, ids }: Column, value: Json): Candidate => {
+    const parameters = { [String(values.value(ids[0] ?? ABSENT))]: value }
+    return {
+      family: 'codes',
+      rule: { kind: 'path', place, transform: 'mapCodes', parameters, default: null },
+      score: 0,
+    }
   }
   return doubt(scope, nodes)
 }
@@ -266,8 +263,6 @@ const lastName = (steps: readonly PathStep[]): string => {
   const step = steps.at(-1)
   return step?.kind === 'name' ? step.name : ''
 }
-
-const toCandidate = (rule: Rule): Candidate => ({ family: 'codes', rule, score: 0 })
 
 /** Elements of all rows that rules are derived from; what they give is checked with all. */
 const MAX_ELEMENTS = 600
@@ -345,7 +340,7 @@ const expressionEntry = (
 }
 
 /** They say nothing about what is made of a list as a whole. */
-const WEAK: ReadonlySet<Doubt> = new Set(['always', 'empty', 'single'])
+const WEAK: ReadonlySet<Doubt> = new Set(['always', 'all', 'empty', 'single'])
 
 /** A list of one is its element, as JSONata has it. */
 async function deriveSequence(
@@ -455,7 +450,11 @@ async function deriveElements(
   if (isOfScalars || (inner.length === 1 && inner[0]?.steps.length === 0)) {
     return toListEntry(scope, rows, steps, list.place, when, inner, level)
   }
-  const form = chooseForm(rows, elements, inner, level, when)
+  const { parents } = list
+  const isOfParents = parents !== undefined && inner.some((node) => readsField(node, level, parents.field))
+  const form = isOfParents
+    ? { form: 'each' as const, isAlways: rows.some((one) => one?.length === 0) }
+    : chooseForm(rows, elements, inner, level, when)
   const doubt = rivals.length > 0 ? 'ambiguous' : doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
   return {
     kind: 'list',
@@ -463,6 +462,7 @@ async function deriveElements(
     pairs: pairsOf(scope, rows),
     list: list.place,
     ...(when && { when }),
+    ...(isOfParents && { parents }),
     rivals,
     ...form,
     level,
@@ -479,6 +479,12 @@ export function placesRead(node: Node): readonly Place[] {
   if (node.kind === 'append') return node.parts.map(({ place }) => place)
   return node.kind === 'list' ? [node.list] : []
 }
+
+const readsField = (node: Node, level: number, field: string): boolean =>
+  placesRead(node).some(
+    ({ level: at, steps: [first] }) => at === level && first?.kind === 'name' && first.name === field,
+  ) ||
+  (node.kind === 'list' && node.inner.some((one) => readsField(one, level, field)))
 
 const usesElement = (node: Node, level: number): boolean =>
   placesRead(node).some((place) => place.level === level) ||
@@ -566,79 +572,4 @@ function chooseForm(
   if (!emptyFromEmpty && !hasNull) return { form: 'each', isAlways: false }
   if (isPossible(true) && !noneFromEmpty) return { form: 'spread', isAlways: false }
   return { form: 'each', isAlways: emptyFromEmpty }
-}
-
-const MAX_PARTS = 20
-
-/** Values and elements of lists one after the other, those that are there; in the order that explains every row. */
-function findAppended(
-  { values, budget }: Derivation,
-  scope: Scope,
-  rows: Lists,
-  steps: readonly PathStep[],
-): AppendNode | undefined {
-  const ids = rows.map((list) => list?.map((item) => values.id(item)))
-  const longest = ids.reduce((at, list, row) => ((list?.length ?? 0) > (ids[at]?.length ?? 0) ? row : at), 0)
-  const wanted = ids[longest] ?? []
-  if (wanted.length === 0 || wanted.length > 200) return undefined
-  const search = new Search({ steps, ids: rows.map((value) => values.id(value)) }, scope, values, budget)
-  type Part = Readonly<{ place: Place; isList: boolean; at: (row: number) => readonly number[] }>
-  const parts: Part[] = []
-  for (const [{ place }, at] of search.lists()) {
-    const elements = rows.map((_row, row) => (at(row) ?? []).map((item) => values.id(item)))
-    if (elements.some((list) => list.length > 0)) {
-      parts.push({ place, isList: true, at: (row) => elements[row] ?? [] })
-    }
-  }
-  for (const column of search.columns()) {
-    if (column.place.level === 0 && column.place.steps.length < 2) continue
-    if (search.isOwnElement(column.place) || Array.isArray(search.at(column, longest))) continue
-    const at = (row: number) => {
-      const value = search.at(column, row)
-      return value === undefined || value === null ? [] : [values.id(value)]
-    }
-    if (rows.some((_row, row) => at(row).length > 0)) parts.push({ place: column.place, isList: false, at })
-  }
-  const fits = (part: Part, ends: readonly number[]): readonly number[] | undefined => {
-    const next: number[] = []
-    for (const [row, end] of ends.entries()) {
-      const own = part.at(row)
-      for (const [at, id] of own.entries()) if (ids[row]?.[end + at] !== id) return undefined
-      next.push(end + own.length)
-    }
-    return next
-  }
-  const chosen: Part[] = []
-  let ends: readonly number[] = rows.map(() => 0)
-  while (chosen.length < MAX_PARTS) {
-    if (ids.every((list, row) => (list?.length ?? 0) === ends[row])) break
-    if (!spend(budget, parts.length)) return undefined
-    // The one that explains the most of what is left: a part that is missing in a row must not be taken for another.
-    let bestEnds: readonly number[] | undefined
-    let bestPart: Part | undefined
-    const total = (all: readonly number[]) => all.reduce((sum, end) => sum + end, 0)
-    for (const part of parts) {
-      if (chosen.includes(part)) continue
-      const next = fits(part, ends)
-      if (next === undefined || total(next) === total(ends)) continue
-      if (bestEnds === undefined || total(next) > total(bestEnds)) {
-        bestEnds = next
-        bestPart = part
-      }
-    }
-    if (bestEnds === undefined || bestPart === undefined) return undefined
-    ends = bestEnds
-    chosen.push(bestPart)
-  }
-  if (!ids.every((list, row) => (list?.length ?? 0) === ends[row])) return undefined
-  const isAlways = rows.every((list) => list !== undefined) && rows.some((list) => list?.length === 0)
-  const bits = [...new Set(ids.flatMap((list) => list ?? []))].reduce((sum, id) => sum + weigh(values.value(id)), 0)
-  return {
-    kind: 'append',
-    steps,
-    pairs: pairsOf(scope, rows),
-    ...(bits < MIN_BITS && { doubt: 'accident' as const }),
-    isAlways,
-    parts: chosen.map(({ place, isList }) => ({ place, isList })),
-  }
 }

@@ -32,7 +32,7 @@ export function findSources(
 ): readonly Source[] {
   const search = new Search({ steps, ids: rows.map((value) => values.id(value)) }, scope, values, budget)
   const sources: Source[] = []
-  for (const [list, at] of search.lists()) {
+  for (const [list, at] of search.lists(true)) {
     if (!spend(budget, rows.length)) break
     const all = rows.map((_row, row) => at(row))
     const isLonger = rows.some((wanted, row) => (wanted?.length ?? 0) > (all[row]?.length ?? 0))

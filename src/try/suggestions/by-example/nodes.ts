@@ -1,7 +1,7 @@
 /** What is derived for the places of an output. */
 import type { PathStep } from '../../../core/path-step.ts'
 import type { Choice, Doubt } from './choose-rule.ts'
-import type { Place, Scope } from './source-values.ts'
+import type { Parents, Place, Scope } from './source-values.ts'
 
 /** `steps`: in the output, or in the element of the list around. `pairs`: those that have it, by their index. */
 type At = Readonly<{ steps: readonly PathStep[]; pairs: readonly number[]; doubt?: Doubt }>
@@ -21,6 +21,8 @@ export type ListNode = At &
     list: Place
     /** Of the elements that are mapped, about `item`. */
     when?: string
+    /** The elements have fields of the elements around them. */
+    parents?: Parents
     /** Other conditions with which the pairs are the same. */
     rivals: readonly string[]
     /** By paths with `[]`, or by an `each`. */

@@ -2,7 +2,7 @@
 import type { Json } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { nameScore } from './names.ts'
-import { type Candidate, type Family, isUnsayable, type Rule, textLiteral } from './rules.ts'
+import { type Candidate, type Family, isUnsayable, type Rule } from './rules.ts'
 import {
   ABSENT,
   type Budget,
@@ -113,8 +113,8 @@ export class Search {
   ): boolean {
     const places = columns.map(({ place }) => place)
     const readText = (at: number, read: (place: Place) => string): string => {
-      const { place, joint } = columns[at] as Column
-      return joint === undefined ? read(place) : `$join(${read(place)}, ${textLiteral(joint)})`
+      const { place, view } = columns[at] as Column
+      return view === undefined ? read(place) : view.write(read(place))
     }
     const textsAt = (row: number) => columns.map((column) => this.textAt(column, row))
     const whole: Rule = {
@@ -142,11 +142,7 @@ export class Search {
 
   textAt(column: Column, row: number): string | undefined {
     const value = this.at(column, row)
-    if (column.joint !== undefined) {
-      return Array.isArray(value) && value.length > 0
-        ? value.filter((one) => one !== null).join(column.joint)
-        : undefined
-    }
+    if (column.view !== undefined) return value === undefined || value === null ? undefined : column.view.give(value)
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
   }
 
@@ -176,11 +172,12 @@ export class Search {
     return steps.length > own.length && samePlace(own, steps.slice(0, own.length)) && steps[own.length]?.kind !== 'name'
   }
 
-  *lists(): Iterable<readonly [list: ListColumn, at: (row: number) => readonly Json[] | undefined]> {
+  *lists(withParents = false): Iterable<readonly [list: ListColumn, at: (row: number) => readonly Json[] | undefined]> {
     for (const scope of readableScopes(this.scope)) {
       for (const list of scope.lists) {
         const column = { place: { ...list.place, level: scope.level }, ids: list.rows.map((_list, row) => row + 1) }
-        yield [list, (row) => list.rows[idAt(column, this.scope, row) - 1]]
+        const rows = withParents ? (list.parents?.rows ?? list.rows) : list.rows
+        yield [list, (row) => rows[idAt(column, this.scope, row) - 1]]
       }
     }
   }

@@ -61,11 +61,27 @@ export class Values {
 /** `level`: 0 is the message, others the elements of the lists around, from the outside. */
 export type Place = Readonly<{ level: number; steps: readonly PathStep[] }>
 
-/** A place with its value in each row. `joint`: it is read as one text of the texts in its list. */
-export type Column = Readonly<{ place: Place; ids: readonly ValueId[]; joint?: string }>
+/** A place with its value in each row. `view`: what is read of it instead, in texts joined from several places. */
+export type Column = Readonly<{ place: Place; ids: readonly ValueId[]; view?: View }>
+
+export type View = Readonly<{ give: (value: Json) => string | undefined; write: (path: string) => string }>
 
 /** A place that holds a list, with its elements in each row; undefined where the list is absent. */
-export type ListColumn = Readonly<{ place: Place; rows: readonly (readonly Json[] | undefined)[] }>
+export type ListColumn = Readonly<{
+  place: Place
+  rows: readonly (readonly Json[] | undefined)[]
+  /** Of the lists of several parents read as one. */
+  parents?: Parents
+}>
+
+/** `rows`: the elements with their parent as a field of each, for fields of both in one place. */
+export type Parents = Readonly<{
+  place: Place
+  /** From a parent to its elements. */
+  steps: readonly PathStep[]
+  field: string
+  rows: readonly (readonly Json[] | undefined)[]
+}>
 
 /** What can be read at one level: the message, or an element of a list, once for each row. */
 export type Scope = Readonly<{
@@ -147,9 +163,10 @@ function addList(
   place: Place,
   rows: readonly (readonly Json[] | undefined)[],
   depth: number,
+  parents?: Parents,
 ): void {
   const each: Place = { level: place.level, steps: [...place.steps, EACH] }
-  into.lists.push({ place: each, rows })
+  into.lists.push({ place: each, rows, ...(parents && { parents }) })
   const addMembers = (at: Place, members: readonly (readonly (Json | undefined)[] | undefined)[], nesting: number) => {
     const names = new Set<string>()
     let isList = false
@@ -168,7 +185,7 @@ function addList(
     }
     if (isList && depth < DEEPEST_JOIN) {
       const joined = members.map((row) => row?.flatMap((value) => asList(value) ?? []))
-      addList(into, values, budget, at, joined, depth + 1)
+      addList(into, values, budget, at, joined, depth + 1, withParents(each, at, rows, members))
     }
     for (const name of isList ? [] : names) {
       if (!isNameable(budget, at, name)) continue
@@ -177,6 +194,25 @@ function addList(
     }
   }
   addMembers(each, rows, 0)
+}
+
+function withParents(
+  place: Place,
+  { steps }: Place,
+  parents: readonly (readonly Json[] | undefined)[],
+  members: readonly (readonly (Json | undefined)[] | undefined)[],
+): Parents | undefined {
+  let field = 'parent'
+  for (const value of members.flat().flatMap((list) => asList(list) ?? [])) {
+    if (!isObject(value)) return undefined
+    while (Object.hasOwn(value, field)) field += '_'
+  }
+  const rows = members.map((row, at) =>
+    row?.flatMap((value, index) =>
+      (asList(value) ?? []).map((item) => ({ ...(item as JsonObject), [field]: parents[at]?.[index] ?? null })),
+    ),
+  )
+  return { place, steps: steps.slice(place.steps.length), field, rows }
 }
 
 /** The values of a column in the rows of a scope in or below the one that has it. */
@@ -197,6 +233,18 @@ export function* readableScopes(scope: Scope): Iterable<Scope> {
   let root = outer
   while (root.around !== undefined) root = root.around.scope
   if (root !== outer) yield root
+}
+
+/** The pairs that have a value in one of their rows. */
+export function pairsOf(scope: Scope, rows: readonly (Json | undefined)[]): readonly number[] {
+  const pairs = new Set<number>()
+  for (const [row, value] of rows.entries()) {
+    if (value === undefined) continue
+    let at = row
+    for (let here = scope; here.around !== undefined; here = here.around.scope) at = here.around.rows[at] ?? -1
+    pairs.add(at)
+  }
+  return [...pairs]
 }
 
 /** Bits that say how unlikely it is that a value is the same by accident. */

@@ -2,7 +2,7 @@
 import type { Json } from '../../../core/json.ts'
 import { textLiteral } from './rules.ts'
 import type { Search } from './search.ts'
-import { type Column, spend } from './source-values.ts'
+import { type Column, spend, type View } from './source-values.ts'
 
 /** As `$trim` does it: spaces within become one. */
 const trim = (text: string): string => text.replace(/[ \t\n\r]+/g, ' ').replace(/^ | $/g, '')
@@ -89,30 +89,47 @@ const MIN_PIECE = 2
 
 type Piece = Readonly<{ at: number; literal: string }>
 
-/** Lists of which the target has all texts one after the other, such as the given names in a full name. */
-function joinedTexts(search: Search, wanted: string): readonly (readonly [Column, string])[] {
+/** What the target has of a place: its text in another case, or the texts of its list one after the other. */
+function views(search: Search, wanted: string): readonly (readonly [Column, string])[] {
   const found: (readonly [Column, string])[] = []
   for (const { place, ids } of search.columns()) {
-    const [first, second] = asTexts(search.at({ place, ids }, search.sample))
-    if (first === undefined || !wanted.includes(first)) continue
-    const between = second === undefined ? ' ' : wanted.slice(wanted.indexOf(first) + first.length).split(second)[0]
-    if (between === undefined || between === '' || between.length > 3) continue
-    const column = { place, ids, joint: between }
-    const text = search.textAt(column, search.sample)
-    if (text !== undefined && wanted.includes(text)) found.push([column, text])
+    const value = search.at({ place, ids }, search.sample)
+    for (const view of value === undefined ? [] : viewsOf(value, wanted)) {
+      const text = view.give(value as Json)
+      if (text !== undefined && text !== value && wanted.includes(text)) found.push([{ place, ids, view }, text])
+    }
   }
   return found
 }
 
-const asTexts = (value: Json | undefined): readonly string[] =>
-  Array.isArray(value) ? value.filter((one) => typeof one === 'string' && one !== '') : []
+const IN_CASES: readonly View[] = [
+  {
+    give: (value) => (typeof value === 'string' ? value.toUpperCase() : undefined),
+    write: (path) => `$uppercase(${path})`,
+  },
+  {
+    give: (value) => (typeof value === 'string' ? value.toLowerCase() : undefined),
+    write: (path) => `$lowercase(${path})`,
+  },
+]
+
+function viewsOf(value: Json, wanted: string): readonly View[] {
+  if (!Array.isArray(value)) return typeof value === 'string' && value.length > 1 ? IN_CASES : []
+  const [first, second] = value.filter((one: Json) => typeof one === 'string' && one !== '') as string[]
+  if (first === undefined || !wanted.includes(first)) return []
+  const joint = second === undefined ? ' ' : wanted.slice(wanted.indexOf(first) + first.length).split(second)[0]
+  if (joint === undefined || joint === '' || joint.length > 3) return []
+  const give = (list: Json) =>
+    Array.isArray(list) && list.length > 0 ? list.filter((one: Json) => one !== null).join(joint) : undefined
+  return [{ give, write: (path) => `$join(${path}, ${textLiteral(joint)})` }]
+}
 
 /** Texts joined from the values of several places and constant parts; a place may be a number. */
 export function findJoins(search: Search): void {
   const wanted = search.sampleText()
   if (wanted === undefined || wanted.length < MIN_PIECE || wanted.length > 2_000) return
   const other = search.otherText()
-  const pieces = [...search.texts(true), ...joinedTexts(search, wanted)]
+  const pieces = [...search.texts(true), ...views(search, wanted)]
     .filter(([column, text]) => {
       const isTold = text.length >= MIN_PIECE || search.isVarying(column)
       return text !== '' && isTold && wanted.includes(text)
@@ -143,6 +160,9 @@ export function findJoins(search: Search): void {
     return extend(from + 1, otherFrom + 1, literal + char, parts)
   }
   const tryTemplate = (parts: readonly Piece[], tail: string): boolean => {
+    // One value alone is a default's business.
+    if (parts.length === 1 && tail === '' && parts[0]?.literal === '' && pieces[parts[0].at]?.column.view === undefined)
+      return false
     const used = parts.map(({ at, literal }) => ({ literal, column: (pieces[at] as (typeof pieces)[number]).column }))
     const write = (read: (at: number) => string): string =>
       [

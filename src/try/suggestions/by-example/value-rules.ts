@@ -271,11 +271,12 @@ export function findCodes(search: Search): void {
     const { size } = codes
     const rows = ids.reduce((sum, id) => sum + (id === ABSENT ? 0 : 1), 0)
     if (size < 2 || new Set(codes.values()).size < 2) continue
-    const isNamed = search.scoreOf(column.place) >= NAMED
     const isTold = [...codes].every(([code, value]) => isCode(code) && isCode(value))
     const isShort = [...codes.keys()].every((code) => code.length <= 4)
     // Of codes that are hardly seen twice, only those that look like codes.
-    if (rows < 2 * size && (!isTold || (!isNamed && size === rows && !isShort))) continue
+    if (rows < 2 * size && !isTold) continue
+    const isNamed = search.scoreOf(column.place) >= NAMED
+    if (rows < 2 * size && !isNamed && size === rows && !isShort) continue
     const isBoolean = typeof search.at(column, search.sample) === 'boolean' && typeof search.value !== 'boolean'
     // The fewer codes, the more often each was seen.
     const rank = size + (isTold ? 0 : 20) + (isNamed ? -2 : 0) + (isBoolean ? 1.5 : 0) + (isShort ? 0 : 0.5)

@@ -212,9 +212,19 @@ class DocumentWriter {
       return `${JSON.stringify(field)}: ${value}`
     })
     const object = `{ ${members.join(', ')} }`
-    const whole = isScalar
-      ? `$merge([{ ${JSON.stringify(SCALAR_FIELD)}: ${variable} }, ${object}])`
-      : `$merge([${variable}, ${object}])`
+    const whole =
+      members.length === 0 && !isScalar
+        ? variable
+        : isScalar
+          ? `$merge([{ ${JSON.stringify(SCALAR_FIELD)}: ${variable} }, ${object}])`
+          : `$merge([${variable}, ${object}])`
+    if (node.parents !== undefined) {
+      const { place, steps, field } = node.parents
+      const parent = `$parent${node.level}`
+      const item = `$merge([$, { ${JSON.stringify(field)}: ${parent} }])`
+      const elements = `${expressionPath('', steps)}.(${variable} := ${item}; ${whole})`
+      return `$exists(${read(place)}) ? [${read(place)}.(${parent} := $; ${elements})]`
+    }
     return `$exists(${read(node.list)}) ? [${read(node.list)}.(${variable} := $; ${whole})]`
   }
 
@@ -253,9 +263,10 @@ function namesRead(node: Node, level: number): readonly string[] {
 const needsComputing = (node: Node): boolean =>
   node.kind === 'list' &&
   node.form === 'each' &&
-  node.inner.some(
-    (inner) => (inner.kind === 'entry' && inner.choice.candidate.rule.kind === 'expression') || needsComputing(inner),
-  )
+  (node.parents !== undefined ||
+    node.inner.some(
+      (inner) => (inner.kind === 'entry' && inner.choice.candidate.rule.kind === 'expression') || needsComputing(inner),
+    ))
 
 /** A last question mark would be a mark of the target. */
 function targetText(steps: readonly PathStep[]): string {
@@ -296,10 +307,16 @@ export function* walkNodes(
   }
 }
 
-/** Without the nodes that are left out; a list without any is left out too. */
-export function withoutNodes(nodes: readonly Node[], left: ReadonlySet<Node>): readonly Node[] {
+/** Without the rules of nodes: with the next one that explains the pairs, or none. A list without any is left out too. */
+export function withoutNodes(nodes: readonly Node[], left: ReadonlySet<Node>, isReplaced: boolean): readonly Node[] {
   return nodes.flatMap((node): readonly Node[] => {
-    if (left.has(node)) return [{ kind: 'unknown', steps: node.steps, pairs: node.pairs, doubt: 'refused' }]
-    return node.kind === 'list' ? [{ ...node, inner: withoutNodes(node.inner, left) }] : [node]
+    if (!left.has(node)) {
+      return node.kind === 'list' ? [{ ...node, inner: withoutNodes(node.inner, left, isReplaced) }] : [node]
+    }
+    const [candidate, ...others] = node.kind === 'entry' && isReplaced ? node.choice.others : []
+    if (node.kind === 'entry' && candidate?.rule !== undefined && candidate.family !== 'codes') {
+      return [{ ...node, choice: { ...node.choice, candidate, others } }]
+    }
+    return [{ kind: 'unknown', steps: node.steps, pairs: node.pairs, doubt: 'refused' }]
   })
 }
