@@ -144,13 +144,19 @@ function toMessage({ request }: Transaction, name: string, path: string): Compar
   const headers = Object.fromEntries(
     Object.entries(request.headers).filter(([header]) => !FRAMING_HEADERS.has(header) && !PROXY_HEADERS.test(header)),
   )
+  const query = readQuery(request.query ?? '')
+  const body = request.body === undefined ? undefined : Buffer.from(request.body)
+  return { name, method: request.method, path, query, headers, body }
+}
+
+/** A parameter that is repeated is a list. */
+export function readQuery(text: string): ComparedMessage['query'] {
   const query: Record<string, string | string[]> = {}
-  for (const [parameter, value] of new URLSearchParams(request.query ?? '')) {
+  for (const [parameter, value] of new URLSearchParams(text)) {
     const before = query[parameter]
     query[parameter] = before === undefined ? value : [before, value].flat()
   }
-  const body = request.body === undefined ? undefined : Buffer.from(request.body)
-  return { name, method: request.method, path, query, headers, body }
+  return query
 }
 
 /** In its wrapper, the peer reports the type of the wrapper; the answer has the output type of the endpoint, as always there. */

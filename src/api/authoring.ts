@@ -1,6 +1,7 @@
 /** What helps to write a document: vocabulary, suggestions, first drafts. */
 
 import { allows, type Caller } from '../core/access.ts'
+import { MAX_EXAMPLE_BYTES } from '../core/examples.ts'
 import { Failure } from '../core/failure.ts'
 import {
   anything,
@@ -24,7 +25,6 @@ import { Suggestions } from '../try/suggestions/suggest-answer.ts'
 import {
   DraftRequest,
   lintSuggestRequest,
-  MAX_EXAMPLE_BYTES,
   SUGGESTION_INVALID,
   SuggestRequest,
 } from '../try/suggestions/suggest-request.ts'

@@ -4,6 +4,7 @@
  * it runs: neither `--help` nor a start of the service needs it.
  */
 import { DELIVERY_ACTS, DELIVERY_STATES, MAX_CHANGED_DELIVERIES } from '../core/deliveries/delivery.ts'
+import { MAX_EXAMPLES } from '../core/examples.ts'
 import { REPLAY_LOOKUPS } from '../core/replays/replay-lookups.ts'
 import { STAGE_NAMES } from '../core/tracing/stages.ts'
 import type { Exit } from './command.ts'
@@ -360,13 +361,31 @@ export const COMMANDS = {
   },
   new: {
     summary: 'writes a starter document, with a test, in the folder of the project; it never replaces a file',
+    note: 'Documents that are derived from pairs of messages and what they become: docs/by-example.md.',
     arguments: { '<name>': 'the name of the endpoint' },
     options: {
       ...PROJECT,
       '--sample <file>':
         'a message, in the format of its ending or as it begins: the document maps its fields, and the test sends it',
       '--examples <folder>':
-        'messages and what they become, as NAME.in.json and NAME.out.json or with other endings: the document makes the second of the first, and each pair is a test',
+        'derives the document from messages and what they become: NAME.in.json and NAME.out.json, with the endings of any format; each pair is a test',
+      '--openhim <source>':
+        'the same from transactions of OpenHIM: a file, or the URL of the API (OPENHIM_USERNAME, OPENHIM_PASSWORD)',
+      '--path <start>': 'with --openhim: only transactions whose path starts so',
+      '--from-messages <id...>': {
+        isMany: true,
+        help: 'the same from recorded messages of a running service and what they became; filters find them, too; needs the role operator',
+      },
+      '--endpoint <name>': FILTERS['--endpoint <name>'],
+      '--from <time>': FILTERS['--from <time>'],
+      '--to <time>': FILTERS['--to <time>'],
+      '--filter <name=value>': FILTERS['--filter <name=value>'],
+      '--limit <number>': {
+        number: { min: 1, max: MAX_EXAMPLES, isWhole: true },
+        help: `the most messages or transactions that become pairs; by default ${MAX_EXAMPLES}`,
+      },
+      '--target <name>': 'the service with the messages: a target of crosswalk.json, or the URL of the admin port',
+      ...KEY_FILE,
     },
   },
   openapi: {

@@ -1,20 +1,17 @@
 /** `crosswalk compare`: the same messages through openhim-mediator-mapping and this service. */
-import { existsSync } from 'node:fs'
 import { ComparisonImpossible } from '../../migrate/compare/comparison.ts'
 import { createReport, judgeAll } from '../../migrate/compare/comparison-report.ts'
 import { createEndpointDocuments, readDocuments } from '../../migrate/compare/endpoint-documents.ts'
 import { compareLive, readServiceDocuments } from '../../migrate/compare/live-comparison.ts'
 import { readMessages } from '../../migrate/compare/message-files.ts'
-import { readTransactions } from '../../migrate/compare/openhim-transactions.ts'
 import { saveTests } from '../../migrate/compare/saved-tests.ts'
 import { compareTransactions } from '../../migrate/compare/transaction-replay.ts'
 import { createOfflineDryRun, createOfflineTests } from '../app/offline.ts'
-import { openCore } from '../app/open-mediator.ts'
-import { missingScheme } from '../core/http.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
 import { CommandFault, readApiKey, requireSettings, type Terminal } from './command.ts'
 import type { Ending, Given } from './commands.ts'
+import { readOpenhim } from './openhim-source.ts'
 
 type CompareGiven = Given<'compare'>
 
@@ -46,8 +43,6 @@ function findFault({ peer, messages, openhim, endpoints, service, saveTests, pat
     return undefined
   }
   if (peer !== undefined || messages !== undefined) return 'Give either --peer and --messages, or --openhim.'
-  const address = missingScheme(openhim)
-  if (address !== undefined && !existsSync(openhim)) return address
   if (endpoints !== undefined && service !== undefined) return 'Give either --endpoints or --service.'
   if (path.some((change) => !/^\/.*=\//.test(change))) return '--path must be written as /from=/to.'
   return undefined
@@ -74,9 +69,7 @@ async function replay(given: CompareGiven, settings: Settings, terminal: Termina
       ? await readServiceDocuments(service, readApiKey(keyFile, terminal.env))
       : readDocuments(endpoints)
   const { replayed, leftOut } = await compareTransactions({
-    transactions: await (URL.canParse(openhim)
-      ? readCoreTransactions(new URL(openhim), limit, settings)
-      : readTransactions(openhim, limit)),
+    transactions: await readOpenhim(openhim, limit, settings),
     documents: createEndpointDocuments(documents),
     run: createOfflineDryRun(settings, logger),
     paths: given.path.map(parseChange),
@@ -92,24 +85,6 @@ async function replay(given: CompareGiven, settings: Settings, terminal: Termina
     for (const path of written) terminal.note(`Written: ${path}`)
   }
   return { results, leftOut }
-}
-
-const MAX_PAGE_BYTES = 64 * 1024 * 1024
-const PAGE_TIMEOUT_MS = 60_000
-
-async function readCoreTransactions(url: URL, limit: number, settings: Settings) {
-  const { openhimUsername: username, openhimPassword: password, openhimTrustSelfSigned } = settings
-  if (username === undefined || password === undefined) {
-    throw new CommandFault('Set OPENHIM_USERNAME and OPENHIM_PASSWORD to a user of the OpenHIM core.')
-  }
-  const { origin, pathname, searchParams: query } = url
-  const limits = { timeoutMs: PAGE_TIMEOUT_MS, answerLimitBytes: MAX_PAGE_BYTES }
-  const core = openCore({ url: `${origin}${pathname}`, username, password, openhimTrustSelfSigned, ...limits })
-  try {
-    return await readTransactions({ fetch: core.transactions, query }, limit)
-  } finally {
-    await core.close()
-  }
 }
 
 function parseChange(change: string) {

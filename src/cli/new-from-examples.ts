@@ -1,107 +1,220 @@
-/** `crosswalk new --examples`: a document from files with messages and what they become, and a test of each pair. */
-import { readdirSync } from 'node:fs'
-import { extname, join } from 'node:path'
-import { createOfflineServices } from '../app/offline.ts'
+/** `crosswalk new` with pairs of messages and what they become: derives a document, with a test of each pair. */
+import { ComparisonImpossible } from '../../migrate/compare/comparison.ts'
+import { pairTransactions } from '../../migrate/compare/transaction-pairs.ts'
+import { createOfflineServices, createOfflineTests } from '../app/offline.ts'
+import { MAX_EXAMPLE_BYTES, MAX_EXAMPLES } from '../core/examples.ts'
 import { Failure } from '../core/failure.ts'
 import type { Json, JsonObject } from '../core/json.ts'
-import { guessFormat, MEDIA_TYPES } from '../formats/codecs.ts'
-import { decodeText } from '../formats/text.ts'
+import type { Logger } from '../core/ports/logger-port.ts'
+import type { ActiveTable, TableSet } from '../core/tables/table-set.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
+import { readTableValue } from '../tables/table-formats.ts'
 import { createRunPairs } from '../try/suggestions/by-example/run-pairs.ts'
-import { createTest } from '../try/suggestions/draft-endpoint.ts'
-import { readGiven } from '../try/suggestions/examples.ts'
 import { suggestByExample } from '../try/suggestions/suggest.ts'
-import type { ByExample } from '../try/suggestions/suggest-answer.ts'
-import { readBody } from '../try/tests/observed.ts'
-import { CommandFault, readBytes } from './command.ts'
+import type { ByExample, Question, Suggested } from '../try/suggestions/suggest-answer.ts'
+import type { SuggestRequest } from '../try/suggestions/suggest-request.ts'
+import { checkTestFile } from '../try/tests/check-test-file.ts'
+import type { TestReport } from '../try/tests/test-file.ts'
+import { CommandFault, counted, sentenceAt, type Terminal } from './command.ts'
+import type { Given } from './commands.ts'
+import { createCredentialNames } from './deployment/credential-names.ts'
+import { pulledDocument } from './deployment/pulled-document.ts'
+import { openService } from './deployment/service.ts'
+import { readExampleFiles } from './example-files.ts'
+import { type Filters, findAll, readFilters } from './ids-or-filters.ts'
+import { readOpenhim } from './openhim-source.ts'
+import { escapeValues } from './project/project-documents.ts'
+import { ServiceFault } from './service-client/management-client.ts'
 
-type Asked = Readonly<{ folder: string; name: string; pattern: string }>
+type NewGiven = Given<'new'>
 
-type FilePair = Readonly<{ name: string; message: Side; output: Side }>
-type Side = Readonly<{ text: string; type: string }>
+/** `name`: of its test. */
+export type NamedExample = Readonly<{
+  name: string
+  message: JsonObject
+  output: Json
+  outputType?: string | undefined
+}>
 
-/** `notes`: how much was found and what is left to ask, for people. Throws CommandFault. */
-export async function deriveFromFolder(
-  { folder, name, pattern }: Asked,
+/** `names`: of the pairs. */
+type Found = Readonly<{
+  found: ByExample & Pick<Suggested, 'tests' | 'notRead'>
+  names: readonly string[]
+  notes: readonly string[]
+}>
+
+/** `notes`: how much was found, and what is left to ask. */
+export type Derived = Readonly<{
+  document: JsonObject
+  tests: JsonObject
+  tables: TableSet
+  notes: readonly string[]
+}>
+
+/** Transactions that are looked at: not all are pairs. */
+const MAX_TRANSACTIONS = 5_000
+
+/** `wanted`: the document; `keepCodes`: without a project, which is where tables are. Throws CommandFault, ServiceFault. */
+export async function derive(
+  given: NewGiven,
+  wanted: Readonly<{ name: string; pattern: string; keepCodes: boolean }>,
   settings: Settings,
-): Promise<Readonly<{ document: JsonObject; tests: JsonObject; notes: readonly string[] }>> {
-  const pairs = readPairs(folder)
-  const examples = pairs.map(({ message, output }) => ({
-    message: { body: message.text, contentType: message.type },
-    output: output.type === JSON_TYPE ? parse(output.text, folder) : output.text,
-    outputType: output.type,
-  }))
+  terminal: Terminal,
+): Promise<Derived> {
   const logger = createLogger({ ...settings, logLevel: 'error' })
+  const { found, names, notes } = await findDocument(given, wanted, { settings, logger }, terminal)
+  const { endpoint, tables: rows, tests = [] } = found
+  const tables = new Map<string, ActiveTable>()
+  for (const [name, list] of Object.entries(rows)) {
+    const reading = await readTableValue([...list])
+    if (!reading.ok) throw new Error(`The rows of the table ${name} have faults.`)
+    tables.set(name, { name, version: 0, table: reading.table })
+  }
+  const run = createOfflineTests(settings, logger, tables)
+  const failing = describeFailing(await run(endpoint, checkTestFile({ tests }).file), found.questions)
+  return { document: endpoint, tests: { tests }, tables, notes: [...notes, ...describe(found, names), ...failing] }
+}
+
+type Here = Readonly<{ settings: Settings; logger: Logger }>
+
+async function findDocument(
+  given: NewGiven,
+  wanted: Parameters<typeof derive>[1],
+  here: Here,
+  terminal: Terminal,
+): Promise<Found> {
+  const { settings } = here
+  const { examples, openhim, path, limit = MAX_EXAMPLES } = given
+  if (examples !== undefined) {
+    const read = readExampleFiles(examples, settings)
+    return { ...(await deriveHere(read.examples, wanted, here)), notes: read.notes }
+  }
+  if (openhim !== undefined) {
+    const limits = { path, maxPairs: limit, maxBytes: MAX_EXAMPLE_BYTES }
+    const { pairs, notes } = await readOpenhim(openhim, MAX_TRANSACTIONS, settings)
+      .then((transactions) => pairTransactions(transactions, limits))
+      .catch((thrown: unknown) => {
+        throw thrown instanceof ComparisonImpossible ? new CommandFault(thrown.message) : thrown
+      })
+    return { ...(await deriveHere(pairs, wanted, here)), notes }
+  }
+  return deriveAtService(given, wanted, terminal)
+}
+
+async function deriveHere(
+  examples: readonly NamedExample[],
+  wanted: Pick<SuggestRequest, 'name' | 'pattern' | 'keepCodes'>,
+  { settings, logger }: Here,
+): Promise<Omit<Found, 'notes'>> {
   const runPairs = createRunPairs({ services: createOfflineServices(settings), settings, logger })
+  const names = examples.map(({ name }) => name)
+  const given = examples.map(({ message, ...rest }, index) => ({ index, given: { message }, ...rest }))
   try {
-    const found = await suggestByExample({ name, pattern }, readGiven({ examples }), {}, settings, runPairs, {
-      keepsCodes: true,
-    })
-    const tests = pairs.map(({ name: title, message, output }) => ({
-      ...createTest(
-        { body: message.text, contentType: message.type },
-        'done',
-        200,
-        readBody(output.text, output.type).value,
-      ),
-      name: title,
-    }))
-    return { document: found.endpoint, tests: { tests }, notes: describe(found) }
+    return {
+      found: await suggestByExample(wanted, { examples: given, kept: {}, notRead: [] }, {}, settings, runPairs),
+      names,
+    }
   } catch (thrown) {
     if (!(thrown instanceof Failure)) throw thrown
-    const details = (thrown.options.details ?? []) as readonly Readonly<{ path?: string; message: string }>[]
-    const sentences = details.map(({ path = '', message }) => {
-      const pair = pairs[Number(/^examples\[(\d+)\]/.exec(path)?.[1])]
-      return pair === undefined ? message : `${pair.name}: ${message}`
+    const details = (thrown.options.details ?? []) as readonly JsonObject[]
+    throw new CommandFault(details.length === 0 ? thrown.message : details.map((one) => nameExample(one, names)))
+  }
+}
+
+/** The service has the messages, and what their endpoints looked up. */
+async function deriveAtService(
+  given: NewGiven,
+  wanted: Parameters<typeof derive>[1],
+  terminal: Terminal,
+): Promise<Found> {
+  const client = openService({ ...given, namedTarget: undefined }, { role: 'operator' }, terminal.env)
+  const ids = given.fromMessages.length > 0 ? given.fromMessages : await findMessages()
+  const names = ids.map((id) => `message ${id}`)
+  try {
+    const examples = ids.map((messageId) => ({ messageId }))
+    const answer = await client.call('POST', '/endpoints/suggest', { ...wanted, examples })
+    const found = answer as unknown as Found['found']
+    const credentials: string[] = []
+    const references = createCredentialNames()
+    const endpoint = pulledDocument(found.endpoint, undefined, {
+      labels: {},
+      refer: (value, location) => {
+        const reference = references.refer(value, wanted.name, ...location.map(String).slice(-2))
+        credentials.push(
+          `The service holds a credential that is ${reference} in the file; set it where the service runs.`,
+        )
+        return reference
+      },
+      escapeText: escapeValues,
+      writeText: () => false,
     })
-    throw new CommandFault(sentences.length === 0 ? thrown.message : sentences)
+    const notRead = (found.notRead ?? []).map(({ part, reason }) => nameExample({ path: part, message: reason }, names))
+    return { found: { ...found, endpoint }, names, notes: [...notRead, ...credentials] }
+  } catch (thrown) {
+    if (!(thrown instanceof ServiceFault) || thrown.status !== 400 || thrown.details.length === 0) throw thrown
+    throw new CommandFault(thrown.details.map((one) => nameExample(one, names)))
+  }
+
+  async function findMessages(): Promise<readonly string[]> {
+    const filters = filtersOf(given)
+    const found = await findAll(client, 'messages', [...filters, ['outcome', 'done']], given.limit ?? MAX_EXAMPLES)
+    if (found.length === 0) throw new CommandFault(`${client.url} has no messages with the outcome done that match.`)
+    return found.map(({ id }) => String(id)).reverse()
   }
 }
 
-const JSON_TYPE = 'application/json'
+export const filtersOf = ({ endpoint, from, to, filter }: NewGiven): Filters =>
+  readFilters({ endpoint, from, to }, filter, 'source=http')
 
-function readPairs(folder: string): readonly FilePair[] {
-  let names: readonly string[]
-  try {
-    names = readdirSync(folder).sort()
-  } catch {
-    throw new CommandFault(`${folder} is not a folder that can be read.`)
-  }
-  const sides = names.flatMap((file) => {
-    const [, name, side] = /^(.+)\.(in|out)\.[^.]+$/.exec(file) ?? []
-    return name === undefined ? [] : [{ name, side, file }]
-  })
-  const pairs = sides.flatMap(({ name, side, file }) => {
-    if (side !== 'in') return []
-    const out = sides.find((one) => one.side === 'out' && one.name === name)
-    if (out === undefined) throw new CommandFault(`${file} has no ${name}.out file beside it.`)
-    return [{ name, message: readSide(join(folder, file)), output: readSide(join(folder, out.file)) }]
-  })
-  if (pairs.length === 0) throw new CommandFault(`${folder} has no files NAME.in.json and NAME.out.json.`)
-  return pairs
+/** A fault of an example, with the name of the pair. */
+function nameExample({ path, message }: JsonObject, names: readonly string[]): string {
+  const [whole, index] = /^examples\[(\d+)\]/.exec(String(path)) ?? []
+  const name = names[Number(index)]
+  return whole === undefined || name === undefined ? sentenceAt(path, message) : `${name}: ${message}`
 }
 
-function readSide(path: string): Side {
-  const text = decodeText(readBytes(path), undefined)
-  return { text, type: MEDIA_TYPES[guessFormat(text, extname(path))] ?? JSON_TYPE }
-}
-
-function parse(text: string, folder: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    throw new CommandFault(`An output in ${folder} is not well-formed JSON.`)
-  }
-}
-
-function describe({ heldBack, questions, evidence }: ByExample): readonly string[] {
+function describe({ heldBack, questions, evidence, cut }: ByExample, names: readonly string[]): readonly string[] {
   const { pairs, leaves, right } = heldBack
+  const shown = questions.map(({ target, reason, message, source, examples }) => {
+    const values = examples.map(({ pair, value }) => `${JSON.stringify(value)} (${names[pair]})`).join(', ')
+    const more = source === undefined ? '' : ` For now: ${source}`
+    return `${target}: ${message}${reason === 'unexplained' && values !== '' ? ` They have ${values}.` : more}`
+  })
   return [
     `${evidence.length} places of the output were found, ${questions.length} are questions.`,
-    ...(pairs === 0 ? [] : [`Of ${pairs} pairs that were held back, ${right} of ${leaves} values came out right.`]),
-    ...questions.map(
-      ({ target, message, source }) => `${target}: ${message}${source === undefined ? '' : ` For now: ${source}`}`,
-    ),
+    ...(pairs === 0
+      ? [
+          'One pair decides little: give two or three more with other values, one with everything left out that may be missing.',
+        ]
+      : [
+          `Of ${counted(pairs, 'pair')} that ${pairs === 1 ? 'was' : 'were'} held back, ${right} of ${leaves} values came out right.`,
+        ]),
+    ...(cut ? ['There is more in the pairs than is looked at.'] : []),
+    ...shown,
   ]
+}
+
+/** Which tests fail until which questions are answered. */
+function describeFailing({ tests }: TestReport, questions: readonly Question[]): readonly string[] {
+  const failed = tests.filter(({ verdict }) => verdict === 'failed')
+  const byTargets = Map.groupBy(failed, ({ mismatches }) =>
+    questions
+      .filter((question) => mismatches.some(({ path }) => isAbout(question, path)))
+      .map(({ target }) => target)
+      .join(', '),
+  )
+  return [...byTargets].map(([targets, own]) => {
+    const names = own.map(({ name }) => name).join(', ')
+    return `${counted(own.length, 'test')} of ${tests.length} (${names}) will pass when the document makes ${targets || 'what is listed'}.`
+  })
+}
+
+/** `path`: of a mismatch, a JSON Pointer. Its body is within the root that an output in XML has. */
+function isAbout({ target }: Question, path: string): boolean {
+  const segments = path.replace(/^\/expect\/(?:answer\/body|mapped)\/?/, '').split('/')
+  const steps = segments.map((name) => (/^\d+$/.test(name) ? '[]' : name.replace(/~1/g, '/').replace(/~0/g, '~')))
+  const asked = target.replace(/\[\d*\]/g, '.[]').split('.')
+  const begins = (names: readonly string[]) => names.every((name, at) => at >= steps.length || name === steps[at])
+  return target === '$' || begins(asked) || (asked.length > 1 && begins(asked.slice(1)))
 }

@@ -10,6 +10,7 @@ import { Unreadable } from '../formats/body-faults.ts'
 import { MEDIA_TYPES } from '../formats/codecs.ts'
 import { createLogger } from '../observe/log/logger.ts'
 import type { Settings } from '../settings/settings.ts'
+import { TABLE_FORMATS } from '../tables/table-formats.ts'
 import {
   createTest,
   newDocument,
@@ -31,34 +32,50 @@ import {
 } from './command.ts'
 import type { Ending, Given } from './commands.ts'
 import { nameFiles } from './deployment/document-files.ts'
-import { deriveFromFolder } from './new-from-examples.ts'
+import { derive, filtersOf } from './new-from-examples.ts'
 import { readDocuments } from './project/project-documents.ts'
 import { newDocumentFolder, openProject, type Project } from './project/project-file.ts'
+import { TABLES_FOLDER } from './project/project-tables.ts'
 
-export async function run(
-  { name, sample, examples, ...given }: Given<'new'>,
-  terminal: Terminal,
-): Promise<Ending<'new'>> {
-  if (sample !== undefined && examples !== undefined) throw new CommandFault('Give either --sample or --examples.')
+/** What a document is made from; without any, it is the smallest one. */
+const SOURCES = ['sample', 'examples', 'openhim', 'fromMessages'] as const
+
+export async function run(given: Given<'new'>, terminal: Terminal): Promise<Ending<'new'>> {
+  const { name, sample } = given
+  const filters = filtersOf(given)
+  const sources = SOURCES.filter((source) => given[source] !== undefined && given[source].length > 0)
+  if (filters.length > 0 && !sources.includes('fromMessages')) sources.push('fromMessages')
+  else if (filters.length > 0) throw new CommandFault('Give ids with --from-messages, or filters.')
+  if (sources.length > 1) {
+    throw new CommandFault(
+      'Give either --sample or --examples or --openhim or --from-messages, which filters may replace.',
+    )
+  }
   const settings = requireSettings(terminal)
   const project = openProject([], given)
   const [slug = ''] = nameFiles([{ name, earlier: undefined }])
   const path = join(project === undefined ? process.cwd() : newDocumentFolder(project), slug)
-  const files: Record<string, JsonObject> = {}
-  if (examples !== undefined) {
-    const derived = await deriveFromFolder({ folder: examples, name, pattern: `/${slug}` }, settings)
-    files[`${path}.json`] = await soundDocument(derived.document, project, settings)
-    files[`${path}.tests.json`] = derived.tests
+  const pattern = `/${slug}`
+  const files: Record<string, string> = {}
+  if (sources.length > 0 && sample === undefined) {
+    const wanted = { name, pattern, keepCodes: project === undefined }
+    const derived = await derive(given, wanted, settings, terminal)
+    files[`${path}.json`] = jsonText(await soundDocument(derived.document, project, settings))
+    files[`${path}.tests.json`] = jsonText(derived.tests)
+    for (const { name: table, table: rows } of derived.tables.values()) {
+      const file = join(project?.folder ?? '', TABLES_FOLDER, `${table}${TABLE_FORMATS.csv.fileEnding}`)
+      files[file] = [...TABLE_FORMATS.csv.write(rows)].join('')
+    }
     for (const line of derived.notes) terminal.note(line)
   } else {
     const message = sample === undefined ? smallestMessage(settings) : readSampleFile(sample, settings)
-    const document = await soundDocument(newDocument(name, `/${slug}`, message), project, settings)
-    files[`${path}.json`] = document
-    files[`${path}.tests.json`] = await createTests(document, message, settings)
+    const document = await soundDocument(newDocument(name, pattern, message), project, settings)
+    files[`${path}.json`] = jsonText(document)
+    files[`${path}.tests.json`] = jsonText(await createTests(document, message, settings))
   }
   refuseExisting(Object.keys(files))
   for (const [file, content] of Object.entries(files)) {
-    writeText(file, jsonText(content), writeNew)
+    writeText(file, content, writeNew)
     terminal.print(shownPath(file))
   }
   return 'done'

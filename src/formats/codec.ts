@@ -18,6 +18,8 @@ export type CodecOptions = Readonly<{
   field: string
   /** An object; beside the keywords of JSON Schema, its fields may have those of `FieldNotes` (document/schema/schema-fields.ts). */
   schema: TSchema
+  /** The options that a text needs, as far as it shows them; undefined if it needs none. */
+  guess(text: string): JsonObject | undefined
   /** The codec with these options, which have passed the schema. */
   configure(options: object): Codec
 }>

@@ -1,6 +1,6 @@
 /** The formats that the service knows: the types, the schema of endpoint documents and every stage follow from this table. */
 import Type, { type Static, type TOptional, type TSchema } from 'typebox'
-import type { Json } from '../core/json.ts'
+import type { Json, JsonObject } from '../core/json.ts'
 import type { PathStep } from '../core/path-step.ts'
 import type { Codec, CodecOptions } from './codec.ts'
 import { CSV_CODEC } from './csv-codec.ts'
@@ -114,6 +114,13 @@ const READ = ALL.map((codec) => ({
 /** `documented`: the document of an endpoint, with its options. */
 export const codecForFormat = (format: Format, documented?: FormatOptions): Codec =>
   configured(BY_FORMAT.get(format) as Codec, documented)
+
+/** The options that a document needs for texts like this one. */
+export function guessOptions(format: Format, text: string): JsonObject {
+  const { options } = BY_FORMAT.get(format) as Codec
+  const guessed = options?.guess(text)
+  return options === undefined || guessed === undefined ? {} : { [options.field]: guessed }
+}
 
 /** What an endpoint writes; `mediaType` with its parameters. */
 export type OutputFormat = Readonly<{ codec: Codec; mediaType: string }>

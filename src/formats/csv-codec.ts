@@ -85,6 +85,10 @@ export const CSV_CODEC = {
   options: {
     field: 'csv',
     schema: CsvOptionsSchema,
+    guess: (text: string) => {
+      const delimiter = detectDelimiter(text)
+      return delimiter === DEFAULTS.delimiter ? undefined : { delimiter }
+    },
     configure: ({ quote = '"', ...given }: Static<typeof CsvOptionsSchema>): Codec => ({
       ...FORMAT,
       ...compileCsv({ ...DEFAULTS, ...given, quote: quote === 'none' ? '' : quote }),
@@ -113,6 +117,17 @@ function compileCsv(options: CsvOptions) {
       return rewriteBody(bytes, reader(bytes, charset, limits), change, writer)
     },
   }
+}
+
+/** Delimiters that a header shows; of equally frequent ones the first. */
+const DELIMITERS = [',', ';', '\t'] as const
+
+/** The one that the first line has most of. */
+export function detectDelimiter(text: string): string {
+  const [header = ''] = /[^\r\n]+/.exec(text) ?? []
+  const unquoted = header.replace(/"(?:[^"]|"")*"/g, '')
+  const counts = DELIMITERS.map((delimiter) => unquoted.split(delimiter).length)
+  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
 /** Without quotes, a row cannot hold them. */

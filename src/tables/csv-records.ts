@@ -2,13 +2,12 @@
  * The records of a CSV (RFC 4180), one after the other, each with its line. The codec of messages reads a whole body and throws at
  * the first fault; here, reading goes on behind a fault, and never holds more than a part of the text as objects.
  */
-import { QUOTE_FAULTS } from '../formats/csv-codec.ts'
+import { detectDelimiter, QUOTE_FAULTS } from '../formats/csv-codec.ts'
 
 /** `line`: where it begins, from 1. `fault`: why it cannot be read, as a sentence; it has no cells then. */
 export type CsvRecord = Readonly<{ cells: readonly string[]; line: number; fault?: string }>
 
-/** Delimiters that the first line shows; of equally frequent ones the first. A line `sep=|` before it names any. */
-const DELIMITERS = [',', ';', '\t'] as const
+/** A first line `sep=|` names any delimiter. */
 const NAMED_DELIMITER = /^sep=(.)(?:\r\n|[\r\n]|$)/
 
 /** What is decoded at once: little for the garbage collector to keep, and few records that are read twice. */
@@ -121,11 +120,4 @@ export class CsvRecords {
     this.#at += this.#text.startsWith('\r\n', this.#at) ? 2 : 1
     this.#line += 1
   }
-}
-
-function detectDelimiter(text: string): string {
-  const [header = ''] = /[^\r\n]+/.exec(text) ?? []
-  const unquoted = header.replace(/"(?:[^"]|"")*"/g, '')
-  const counts = DELIMITERS.map((delimiter) => unquoted.split(delimiter).length)
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
 }

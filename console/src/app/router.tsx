@@ -1,6 +1,7 @@
 /** The URLs of the console. A page is loaded when it is opened; its search parameters are checked before. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
 import { readAuditSearch } from '../pages/audit/audit-search.ts'
+import { readByExampleSearch } from '../pages/by-example/by-example-search.ts'
 import { readDeliveriesSearch } from '../pages/deliveries/deliveries-search.ts'
 import { readEditorSearch } from '../pages/editor/editor-search.ts'
 import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
@@ -47,6 +48,12 @@ const routes = [
     path: '/endpoints/new',
     validateSearch: readEditorSearch,
     component: lazyRouteComponent(() => import('../pages/editor/editor-page.tsx'), 'NewEndpointPage'),
+  }),
+  createRoute({
+    getParentRoute,
+    path: '/endpoints/by-example',
+    validateSearch: readByExampleSearch,
+    component: lazyRouteComponent(() => import('../pages/by-example/by-example-page.tsx'), 'ByExamplePage'),
   }),
   createRoute({
     getParentRoute,

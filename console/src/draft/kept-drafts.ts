@@ -1,21 +1,25 @@
-/** Unsaved text, kept until the tab is closed so that a reload loses nothing. Signing out removes it. */
+/** What was typed and is not stored yet, kept until the tab is closed so that a reload loses nothing. Signing out removes it. */
 import { isStorageCleared } from '../api/credentials.ts'
 
 /** Signing out removes every name that starts with `crosswalk`. */
-const PREFIX = 'crosswalk-draft:'
+const PREFIX = 'crosswalk-'
+const DRAFT = 'draft:'
 
 /** `who`: the caller who typed it, as /me names it; other callers do not get it. */
-export type KeptDraft = Readonly<{
-  who: string
-  text: string
-  /** The stored document that it started from. */
-  base: Readonly<{ text: string; etag?: string | undefined }>
-}>
+type Owned = Readonly<{ who: string }>
 
-export function readKeptDraft(id: string, who: string): KeptDraft | undefined {
+export type KeptDraft = Owned &
+  Readonly<{
+    text: string
+    /** The stored document that it started from. */
+    base: Readonly<{ text: string; etag?: string | undefined }>
+  }>
+
+/** The object of a name; undefined if there is none of this caller. */
+export function readKept(name: string, who: string): object | undefined {
   try {
-    const read: unknown = JSON.parse(sessionStorage.getItem(PREFIX + id) ?? 'null')
-    return isKeptDraft(read) && read.who === who ? read : undefined
+    const read: unknown = JSON.parse(sessionStorage.getItem(PREFIX + name) ?? 'null')
+    return typeof read === 'object' && read !== null && 'who' in read && read.who === who ? read : undefined
   } catch {
     // A browser may forbid storage, and anything may be in it.
     return undefined
@@ -23,26 +27,34 @@ export function readKeptDraft(id: string, who: string): KeptDraft | undefined {
 }
 
 /** Out: whether it is kept; a browser may have no room or forbid it. */
-export function keepDraft(id: string, draft: KeptDraft): boolean {
+export function keep(name: string, value: Owned): boolean {
   if (isStorageCleared()) return false
   try {
-    sessionStorage.setItem(PREFIX + id, JSON.stringify(draft))
+    sessionStorage.setItem(PREFIX + name, JSON.stringify(value))
     return true
   } catch {
     return false
   }
 }
 
-export function forgetKeptDraft(id: string): void {
+export function forgetKept(name: string): void {
   try {
-    sessionStorage.removeItem(PREFIX + id)
+    sessionStorage.removeItem(PREFIX + name)
   } catch {
     // Nothing is kept where storage is forbidden.
   }
 }
 
-function isKeptDraft(read: unknown): read is KeptDraft {
-  if (typeof read !== 'object' || read === null) return false
-  const { who, text, base } = read as Partial<KeptDraft>
-  return typeof who === 'string' && typeof text === 'string' && typeof base?.text === 'string'
+export function readKeptDraft(id: string, who: string): KeptDraft | undefined {
+  const read = readKept(DRAFT + id, who)
+  return read !== undefined && isKeptDraft(read) ? read : undefined
+}
+
+export const keepDraft = (id: string, draft: KeptDraft): boolean => keep(DRAFT + id, draft)
+
+export const forgetKeptDraft = (id: string): void => forgetKept(DRAFT + id)
+
+function isKeptDraft(read: object): read is KeptDraft {
+  const { text, base } = read as Partial<KeptDraft>
+  return typeof text === 'string' && typeof base?.text === 'string'
 }

@@ -6,7 +6,7 @@ import { keyed, queryKeys } from '../api/query-keys.ts'
 import { useMe } from '../api/session.ts'
 import { useStore } from '../api/store.ts'
 import { createDraft, type Draft, type DraftBase, type DraftNow, NEW, toDraftBase } from './draft.ts'
-import { forgetKeptDraft, keepDraft, readKeptDraft } from './kept-drafts.ts'
+import { forgetKept, forgetKeptDraft, keepDraft, readKeptDraft } from './kept-drafts.ts'
 
 const KEPT_AFTER_MS = 300
 
@@ -49,6 +49,7 @@ export const useDraftNow = (draft: Draft): DraftNow => useStore(draft.now)
 export function discardDraft(id: string): void {
   drafts.delete(id)
   forgetKeptDraft(id)
+  forgetKept(`by-example:${id}`)
 }
 
 function openDraft(id: string, who: string, base: DraftBase | undefined): Draft | undefined {

@@ -5,17 +5,27 @@ import { ApiFailure, asFailure } from '../api/api-failure.ts'
 import { api, readAnswer, type Schemas } from '../api/client.ts'
 import { createDocument, replaceDocument } from '../api/document-calls.ts'
 import { answerKey, keyed } from '../api/query-keys.ts'
-import { dryRun, type RunReport, readTests, runTests, type TestReport } from '../api/run-calls.ts'
+import {
+  dryRun,
+  type RunReport,
+  readTests,
+  runTests,
+  type StoredTest,
+  storeTests,
+  type TestReport,
+} from '../api/run-calls.ts'
 import { useMe } from '../api/session.ts'
 import { type DocumentFault, documentFaults, lintRequest } from '../draft/document-faults.ts'
 import { type Draft, NEW } from '../draft/draft.ts'
+import { forgetDraftTests, readDraftTests, withTests } from '../draft/draft-tests.ts'
 import { Button } from '../ui/controls/button.tsx'
 import { Dialog } from '../ui/controls/dialog.tsx'
-import { TextField } from '../ui/controls/fields.tsx'
+import { Checkbox, TextField } from '../ui/controls/fields.tsx'
 import { StatusChip } from '../ui/data/status-chip.tsx'
 import { ChangeList } from '../ui/endpoint/change-list.tsx'
 import { FailureNotice } from '../ui/states/failure-notice.tsx'
 import { FaultDetails } from '../ui/states/fault-details.tsx'
+import { notify } from '../ui/states/notices.tsx'
 import { Loading, QueryView } from '../ui/states/states.tsx'
 import { VisibleText } from '../ui/text/visible-text.tsx'
 
@@ -34,11 +44,21 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
   const { text, base } = draft.now.get()
   const [note, setNote] = useState('')
   const [reason, setReason] = useState('')
-  const isAdmin = useMe()?.may.includes('admin') ?? false
+  const { may = [], who = '' } = useMe() ?? {}
+  const isAdmin = may.includes('admin')
   const isNew = draft.id === NEW
+  const [ownTests] = useState(() => readDraftTests(draft.id, who))
+  const [isStoringTests, setStoringTests] = useState(true)
+  const added = isStoringTests ? ownTests : NO_TESTS
   const publish = useMutation({
-    mutationFn: (override?: string) =>
-      isNew ? createDocument(text, { note }) : replaceDocument(draft.id, text, { note, ifMatch: base.etag, override }),
+    mutationFn: async (override?: string) => {
+      const written = await (isNew
+        ? createDocument(text, { note })
+        : replaceDocument(draft.id, text, { note, ifMatch: base.etag, override }))
+      if (added.length > 0) await addTests(written.data._id ?? draft.id, added)
+      forgetDraftTests(draft.id)
+      return written
+    },
     onSuccess: ({ data, etag, warnings }) => onPublished({ id: data._id ?? draft.id, etag, warnings: warnings.length }),
     onError: (thrown) => {
       if (thrown instanceof ApiFailure && thrown.status === 412) onConflict()
@@ -51,7 +71,7 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
   const errors = faults.filter(({ severity }) => severity === 'error')
   const warnings = faults.filter(({ severity }) => severity === 'warning')
   // The service refuses to compare and to test a document with faults, which this dialog lists already.
-  const isSound = !isNew && !isChecking && errors.length === 0
+  const isSound = !isChecking && errors.length === 0
   const refused = errors.length > 0 ? 'The document has faults: fix them first.' : undefined
   const actions = (
     <>
@@ -80,9 +100,15 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
       actions={actions}
       isDismissable={false}
     >
-      {isSound && <Changes id={draft.id} text={text} />}
+      {isSound && !isNew && <Changes id={draft.id} text={text} />}
       <Problems errors={errors} warnings={warnings} />
-      {isSound && <DraftTests id={draft.id} text={text} />}
+      {ownTests.length > 0 && (
+        <Checkbox checked={isStoringTests} onChange={setStoringTests}>
+          Store {ownTests.length === 1 ? 'the pair as a test' : `the ${ownTests.length} pairs as tests`}. They are
+          stored unchanged, for everybody who may view the endpoint.
+        </Checkbox>
+      )}
+      {isSound && !(isNew && added.length === 0) && <DraftTests id={draft.id} text={text} added={added} />}
       {!isNew && isChecking && <Loading what="Checking the document" />}
       {!isNew && errors.length > 0 && (
         <p className="quiet">The changes are compared and the tests run when the document has no faults.</p>
@@ -159,12 +185,31 @@ function Problems({ errors, warnings }: Readonly<{ errors: Found; warnings: Foun
   )
 }
 
-function DraftTests({ id, text }: Readonly<{ id: string; text: string }>) {
+const NO_TESTS: readonly StoredTest[] = []
+
+/** The document is published already: that its tests are not stored is told, and fails nothing. */
+async function addTests(id: string, tests: readonly StoredTest[]): Promise<void> {
+  try {
+    const { file, etag } = await readTests(id)
+    await storeTests(id, { file: withTests(file, tests), etag })
+  } catch (thrown) {
+    notify(`The tests of the pairs were not stored: ${asFailure(thrown).message}`, 'warn')
+  }
+}
+
+type DraftTestsProps = Readonly<{ id: string; text: string; added: readonly StoredTest[] }>
+
+/** `added`: tests that are stored with the draft. */
+function DraftTests({ id, text, added }: DraftTestsProps) {
+  const count = String(added.length)
   const query = useQuery({
-    ...keyed(answerKey<TestReport | null>('endpoints', 'draft-tests', id, text), async ({ signal }) => {
-      const { file } = await readTests(id, signal)
-      if (file.tests.length === 0) return null
-      return runTests(`{"endpointId":${JSON.stringify(id)},"endpoint":${text}}`)
+    ...keyed(answerKey<TestReport | null>('endpoints', 'draft-tests', id, text, count), async ({ signal }) => {
+      const { file } = id === NEW ? { file: { tests: [] } } : await readTests(id, signal)
+      const tests = withTests(file, added)
+      if (tests.tests.length === 0) return null
+      const of = id === NEW ? '' : `"endpointId":${JSON.stringify(id)},`
+      const given = added.length === 0 ? '' : `"tests":${JSON.stringify(tests)},`
+      return runTests(`{${of}${given}"endpoint":${text}}`)
     }),
   })
   return (

@@ -7,6 +7,7 @@ import type { StoredText } from '../api/document-calls.ts'
 import { queryParts } from '../api/query-keys.ts'
 import { useRefusal } from '../api/session.ts'
 import { type Draft, NEW } from '../draft/draft.ts'
+import { forgetDraftTests } from '../draft/draft-tests.ts'
 import { discardDraft, useDraftNow } from '../draft/use-draft.ts'
 import { Button } from '../ui/controls/button.tsx'
 import { ConfirmDialog } from '../ui/controls/dialog.tsx'
@@ -80,7 +81,10 @@ export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>, 
             title="Discard your changes?"
             confirm="Discard"
             tone="danger"
-            onConfirm={() => draft.replaceText(base.text)}
+            onConfirm={() => {
+              draft.replaceText(base.text)
+              forgetDraftTests(draft.id)
+            }}
             onClose={close}
           >
             The draft becomes the stored document again. Undo brings your changes back while this page is open.

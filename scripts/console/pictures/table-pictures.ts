@@ -1,4 +1,4 @@
-/** Pictures of tables and of the codes that messages missed in them. */
+/** Pictures of tables, of the codes that messages missed in them, and of a document by example. */
 import type { Page } from 'playwright-core'
 import { json, startService } from '../../../test/support/service.ts'
 import type { Picture } from './pictures.ts'
@@ -36,6 +36,27 @@ const onTables = (name: string, path: string, prepare?: (page: Page) => Promise<
   },
 })
 
+/** Pairs of a lab message, whose sender stands at two places. */
+const PAIRS = [
+  ['4711', 'North Lab', '03.02.1980'],
+  ['952', 'City Lab', '31.12.1999'],
+  ['12', 'Harbour', '06.05.2001'],
+].map(([id, lab = '', born = '']) => [
+  `<lab id="${id}">\n  <from>${lab}</from>\n  <by>${lab}</by>\n  <born>${born}</born>\n</lab>`,
+  JSON.stringify({ id, source: lab, birthDate: born.split('.').toReversed().join('-') }, null, 2),
+])
+
+async function derivePairs(page: Page): Promise<void> {
+  for (const [index, [message = '', output = '']] of PAIRS.entries()) {
+    if (index > 0) await page.getByRole('button', { name: 'Add a pair' }).click()
+    const pair = page.getByRole('group', { name: `Pair ${index + 1}` })
+    await pair.getByLabel('Message as sent').fill(message)
+    await pair.getByLabel('What it becomes').fill(output)
+  }
+  await page.getByRole('button', { name: 'Derive the document' }).click()
+  await page.getByRole('heading', { name: 'What was found' }).scrollIntoViewIfNeeded()
+}
+
 export const TABLE_PICTURES: readonly Picture[] = [
   onTables('tables', 'tables'),
   onTables('tables-rows', 'tables/units'),
@@ -49,6 +70,7 @@ export const TABLE_PICTURES: readonly Picture[] = [
     await page.getByText('1 row added, 1 row changed.').waitFor()
   }),
   onTables('tables-upload', 'tables', (page) => page.getByRole('button', { name: 'New table …' }).click()),
+  onTables('by-example', 'endpoints/by-example', derivePairs),
   onTables('tables-versions', 'tables/sex/versions'),
   onTables('tables-unmapped', 'unmapped', async (page) => {
     await page.getByLabel('fhir of X in sex').fill('other')

@@ -3,7 +3,14 @@ import { isObject, type Json, type JsonObject, typeName } from '../../core/json.
 import { documentPath, type Lint, toFaults } from '../../core/lint.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { ParserSettings } from '../../formats/codec.ts'
-import { codecForFormat, DEFAULT_FORMAT, type Format, guessFormat, MEDIA_TYPES } from '../../formats/codecs.ts'
+import {
+  codecForFormat,
+  DEFAULT_FORMAT,
+  type Format,
+  guessFormat,
+  guessOptions,
+  MEDIA_TYPES,
+} from '../../formats/codecs.ts'
 import { decodeText } from '../../formats/text.ts'
 import { type DraftRequest, invalid } from './suggest-request.ts'
 
@@ -78,7 +85,7 @@ export function readSample(
 ): SampleMessage {
   const text = decodeText(bytes, undefined)
   const format = given ?? guessFormat(text, ending)
-  return { value: codecForFormat(format).read(bytes, undefined, settings), format, text }
+  return { value: codecForFormat(format, guessOptions(format, text)).read(bytes, undefined, settings), format, text }
 }
 
 /** A message as simple as one can be. */
@@ -93,6 +100,7 @@ export function newDocument(name: string, pattern: string, { value, format, text
     name,
     endpoint: { pattern, method: 'POST' },
     transformation: { input: format, output: format },
+    ...guessOptions(format, text),
     ...(codec.hasTypes && format === codec.name && isObject(value) ? { inputValidation: toSchema(value) } : {}),
     ...(mapping.length === 0 ? {} : { inputMapping: Object.fromEntries(mapping) }),
   }

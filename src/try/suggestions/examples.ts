@@ -1,4 +1,5 @@
 /** The examples of a request for a document, as they are given or from the message log, and a test of each. */
+import { MAX_EXAMPLE_BYTES } from '../../core/examples.ts'
 import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath, type Lint } from '../../core/lint.ts'
@@ -13,7 +14,7 @@ import { readBody } from '../tests/observed.ts'
 import { type RecordedEndpoints, readRecordedDocument } from '../tests/recorded-tests.ts'
 import { MAX_TEST_BYTES } from '../tests/test-file.ts'
 import type { GivenMessage } from './by-example/run-pairs.ts'
-import { invalid, MAX_EXAMPLE_BYTES, type SampleBody, type SuggestRequest } from './suggest-request.ts'
+import { invalid, type SampleBody, type SuggestRequest } from './suggest-request.ts'
 
 export type GivenExample = Readonly<{
   /** In the request. */
@@ -22,6 +23,8 @@ export type GivenExample = Readonly<{
   /** A text is read by its type. */
   output: Json
   outputType?: string | undefined
+  /** Of its test. */
+  name?: string
   /** The recorded message, as tests have it. */
   source?: JsonObject
 }>
@@ -219,13 +222,13 @@ export function testExamples(
   const isAnswer = answer === undefined && [response].flat().length === 0
   const isJson = isObject(transformation) && /JSON$/.test(String(transformation.output))
   let bytes = HEAD_BYTES
-  return examples.flatMap(({ index, given: { message, lookups = {} }, output, outputType, source }, at) => {
+  return examples.flatMap(({ index, name, given: { message, lookups = {} }, output, outputType, source }, at) => {
     // A text that has no format is the output itself.
     const text = typeof output === 'string' && output !== outputs[at] ? output : undefined
-    const body = text === undefined ? output : readBody(text, outputType).value
+    const body = text === undefined ? output : readBody(text, outputType, document).value
     const answers = isAnswer && body !== undefined && (text !== undefined || isJson)
     const test = {
-      name: source === undefined ? `example ${index + 1}` : `message ${source.messageId}`,
+      name: name ?? (source === undefined ? `example ${index + 1}` : `message ${source.messageId}`),
       ...(source && { source }),
       given: { message, ...(Object.keys(lookups).length === 0 ? {} : { lookups }) },
       expect: {

@@ -1,5 +1,6 @@
 /** The requests for suggestions and for drafts. */
 import type { Static } from 'typebox'
+import { MAX_EXAMPLES } from '../../core/examples.ts'
 import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { type Lint, type LintSink, toFaults } from '../../core/lint.ts'
@@ -32,24 +33,22 @@ export const SampleBodySchema = named(
 
 const { timestamps: _timestamps, ...MESSAGE } = MESSAGE_PARTS
 
+export const ExampleMessage = object({}, MESSAGE)
+
 export const ExampleRequest = named(
   'Example',
   {},
   {
-    message: object({}, MESSAGE),
+    message: ExampleMessage,
     messageId: described(
       idInBody,
       'A recorded message, instead of message and lookups; needs the role operator. Without output, it is what the message became.',
     ),
-    output: described(json, 'What the message becomes; a text is read by outputType.'),
+    output: described(json, 'What the message becomes; a text is read by outputType, or else by how it begins.'),
     outputType: described(text, 'The media type of an output that is a text.'),
     lookups: record(either([SampleBodySchema, list(SampleBodySchema)])),
   },
 )
-
-const MAX_EXAMPLES = 200
-/** Of all examples. */
-export const MAX_EXAMPLE_BYTES = 8 * 1_048_576
 
 export const SuggestRequest = noted(
   named(
@@ -82,6 +81,7 @@ export const SuggestRequest = noted(
       ),
       name: described(text, 'Of the document of examples.'),
       pattern: described(text, 'Of its route.'),
+      keepCodes: described(flag, 'Whether long code lists stay in the document of examples, instead of tables.'),
       endpoint: Endpoint,
       endpointId: described(idInBody, 'Of a stored endpoint, instead of endpoint.'),
       fields: described(flag, 'Whether the answer lists the fields of the target, too.'),

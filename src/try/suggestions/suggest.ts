@@ -11,12 +11,15 @@ import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
 import {
+  codecForFormat,
   DEFAULT_FORMAT,
   detect,
   type Format,
   type FormatOptions,
   findAnyCodec,
   guessFormat,
+  guessOptions,
+  MEDIA_TYPES,
   NO_FORMAT,
   sniff,
 } from '../../formats/codecs.ts'
@@ -100,23 +103,24 @@ const LEFT_OUT = ['inputMapping', 'inputTransforms', 'inputValidation', 'answer'
 /** The document of a request with examples, or with `document` what it lacks. Fails with SUGGESTION_INVALID. */
 export async function suggestByExample(
   request: SuggestRequest,
-  { examples, kept, notRead }: Examples,
+  { examples: given, kept, notRead }: Examples,
   document: JsonObject,
   settings: ParserSettings,
   runPairs: RunPairs,
-  options: Parameters<typeof deriveByExample>[3] = {},
 ): Promise<Suggested & ByExample> {
-  const { answers = {} } = request
+  const { answers = {}, keepCodes: keepsCodes = false } = request
+  const examples = given.map(guessOutputType)
+  const own = request.endpoint === undefined && request.endpointId === undefined ? undefined : document
   const faults: Lint[] = []
   const outputs = examples.map(({ output, outputType, index }) =>
     typeof output === 'string'
-      ? readOutput(output, outputType, settings, collectInto(faults, documentPath('examples', index, 'output')))
+      ? readOutput(output, outputType, own, settings, collectInto(faults, documentPath('examples', index, 'output')))
       : { value: output, format: undefined },
   )
   if (faults.length > 0) throw invalid(faults)
   const [first] = outputs
   const starter = starterDocument(request, examples, kept, first?.format)
-  const whole = request.endpoint === undefined && request.endpointId === undefined ? starter : document
+  const whole = own ?? starter
   const base = Object.fromEntries(Object.entries(whole).filter(([name]) => !LEFT_OUT.includes(name)))
   const { lookup = [] } = (isObject(base.requests) ? base.requests : {}) as Readonly<{ lookup?: Json }>
   const pairs = examples.map(({ given }, at) => ({ given, output: outputs[at]?.value ?? null }))
@@ -125,8 +129,8 @@ export async function suggestByExample(
     pair: examples[one.pair]?.index ?? one.pair,
   })
   try {
-    const given = { ...base, requests: { lookup } }
-    const { endpoint, ...found } = await deriveByExample(pairs, given, runPairs, { ...options, answers })
+    const starting = { ...base, requests: { lookup } }
+    const { endpoint, ...found } = await deriveByExample(pairs, starting, runPairs, { keepsCodes, answers })
     const { requests: _requests, ...derived } = endpoint
     const made = { ...whole, ...derived }
     return {
@@ -153,9 +157,23 @@ export async function suggestByExample(
   }
 }
 
-/** The value of an output that is a text, by its type or else by how it begins: the text alone if neither says what it is in. */
-function readOutput(text: string, type: string | undefined, settings: ParserSettings, lint: LintSink) {
-  const codec = type === undefined ? sniff(text) : codecForType(type)
+/** A text says by how it begins what it is in, if it is in one of the formats that can be told so. */
+function guessOutputType(example: GivenExample): GivenExample {
+  const { output, outputType } = example
+  const codec = typeof output === 'string' && outputType === undefined ? sniff(output) : undefined
+  return codec === undefined ? example : { ...example, outputType: MEDIA_TYPES[codec.name as Format] }
+}
+
+/** The value of an output that is a text: a text alone if nothing says what it is in. */
+function readOutput(
+  text: string,
+  type: string | undefined,
+  documented: JsonObject | undefined,
+  settings: ParserSettings,
+  lint: LintSink,
+) {
+  const plain = codecForType(type)
+  const codec = plain && codecForFormat(plain.name as Format, documented ?? guessOptions(plain.name as Format, text))
   if (codec === undefined) {
     if (type !== undefined) lint.error(`The type "${type}" is ${NO_FORMAT}.`)
     return { value: text, format: undefined }
@@ -175,7 +193,9 @@ function starterDocument(
   const bodies = examples.flatMap(({ given: { message } }) => (message.body === undefined ? [] : [message]))
   const [first] = bodies
   const codec = codecForType(first?.contentType)
-  const input = codec?.name ?? (typeof first?.body === 'string' ? guessFormat(first.body) : DEFAULT_FORMAT)
+  const text = typeof first?.body === 'string' ? first.body : ''
+  const input = (codec?.name as Format | undefined) ?? (text === '' ? DEFAULT_FORMAT : guessFormat(text))
+  const made = examples[0]?.output
   const parameters = new Set(examples.flatMap(({ given }) => Object.keys(given.message.urlParams ?? {})))
   const taken = new Set(pattern.split('/').map((segment) => segment.slice(1)))
   const missing = [...parameters].filter((parameter) => /^[\w-]+$/.test(parameter) && !taken.has(parameter))
@@ -192,6 +212,8 @@ function starterDocument(
       ...(isObject(transformation) ? transformation : {}),
       ...(output && { output }),
     },
+    ...(typeof made === 'string' && output ? guessOptions(output, made) : {}),
+    ...guessOptions(input, text),
     ...kept,
   }
 }

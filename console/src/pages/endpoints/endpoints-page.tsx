@@ -42,6 +42,9 @@ export function EndpointsPage() {
           <Button refused={refused} onPress={() => show('import')}>
             Import …
           </Button>
+          <Button refused={refused} onPress={() => void navigate({ to: '/endpoints/by-example' })}>
+            By example …
+          </Button>
           <Button tone="primary" refused={refused} onPress={() => show('new')}>
             New endpoint …
           </Button>

@@ -10,9 +10,9 @@ import { useVocabulary } from '../../api/vocabulary.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Dialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, type Choice, SelectField, TextField } from '../../ui/controls/fields.tsx'
+import { suggestPattern } from '../../ui/endpoint/pattern-of.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
-import { suggestPattern } from './pattern-of.ts'
 
 /** `sample`: the format that the message has. */
 type GivenFormat = 'sample' | DraftFormat

@@ -40,6 +40,9 @@ function DraftMapping({ draft, stored }: Readonly<{ draft: Draft; stored: UseQue
       <Button refused={refused ?? (canRedo ? undefined : 'There is nothing to redo.')} onPress={draft.redo}>
         Redo
       </Button>
+      <Link className="button" to="/endpoints/by-example" search={{ endpoint: draft.id }}>
+        By example
+      </Link>
       <Link className="button" to="/endpoints/$id/edit" params={{ id: draft.id }} search={toEditor}>
         Open in the editor
       </Link>

@@ -25,6 +25,7 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
   const edit = (search: { message: string; save?: 'test' }) =>
     void (endpointId !== undefined && navigate({ to: '/endpoints/$id/edit', params: { id: endpointId }, search }))
   const debug = () => edit({ message: id })
+  const derive = () => void navigate({ to: '/endpoints/by-example', search: { message: [id] } })
   const canReplay = replayable.can || replayable.withBody === true || lacksAnswers(message)
   const cannotReplay = canReplay ? undefined : (replayable.why ?? 'It cannot be replayed.')
   useKey('d', 'Debug the message in the editor', (operator ?? missing) === undefined ? debug : undefined)
@@ -43,6 +44,9 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
       </Button>
       <Button refused={operator ?? missing ?? otherDoor} onPress={() => setOpen('curl')}>
         Copy as curl …
+      </Button>
+      <Button refused={author ?? operator ?? missing} onPress={derive}>
+        Derive a document
       </Button>
       {endpointId !== undefined && !isRecorded && <CaptureButton id={endpointId} />}
       {open === 'replay' && <ReplayDialog message={message} onClose={close} />}

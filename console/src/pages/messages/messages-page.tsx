@@ -1,6 +1,10 @@
 /** `/messages`: recorded messages, found by the service; beside them the one that is open (`/messages/:id`). */
-import { getRouteApi, Outlet, useMatch } from '@tanstack/react-router'
-import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { getRouteApi, Outlet, useMatch, useNavigate } from '@tanstack/react-router'
+import { listMessages } from '../../api/records/message-calls.ts'
+import type { MessageFilters } from '../../api/records/record-types.ts'
+import { useRefusal } from '../../api/session.ts'
+import { PlanButton, TaskButton } from '../../ui/controls/plan-button.tsx'
+import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { MessageFilterBar } from './message-filters.tsx'
 import { MessageList } from './message-list.tsx'
@@ -15,7 +19,15 @@ export function MessagesPage() {
   const open = useMatch({ from: '/messages/$id', shouldThrow: false, select: ({ params }) => params.id })
   const filters = toFilters(search)
   return (
-    <Page title="Messages" actions={<PlanButton filters={withoutSource(filters)}>Plan a replay of these</PlanButton>}>
+    <Page
+      title="Messages"
+      actions={
+        <>
+          <DeriveButton filters={filters} />
+          <PlanButton filters={withoutSource(filters)}>Plan a replay of these</PlanButton>
+        </>
+      }
+    >
       <div className={open === undefined ? 'messages' : 'messages with-detail'}>
         <MessageFilterBar
           search={search}
@@ -32,6 +44,25 @@ export function MessagesPage() {
         <Outlet />
       </div>
     </Page>
+  )
+}
+
+/** Enough to derive a document from; the URL has them. */
+const MAX_EXAMPLES = 20
+
+/** The newest messages that were done are the pairs of a document. */
+function DeriveButton({ filters }: Readonly<{ filters: MessageFilters }>) {
+  const navigate = useNavigate()
+  const [author, operator] = [useRefusal('author'), useRefusal('operator')]
+  const run = async () => {
+    const { messages } = await listMessages({ ...filters, outcome: ['done'] }, { limit: MAX_EXAMPLES })
+    if (messages.length === 0) return notify('None of these messages was done, so none shows what it becomes.', 'warn')
+    await navigate({ to: '/endpoints/by-example', search: { message: messages.map(({ id }) => id) } })
+  }
+  return (
+    <TaskButton refused={author ?? operator} run={run}>
+      Derive a document from these
+    </TaskButton>
   )
 }
 

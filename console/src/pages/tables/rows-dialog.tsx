@@ -2,9 +2,9 @@
 import { useState } from 'react'
 import { changeRows, compareRows } from '../../api/table-calls.ts'
 import { TextField } from '../../ui/controls/fields.tsx'
+import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { parsePasted, toRows } from './parse-pasted.ts'
-import { StoreDialog } from './store-dialog.tsx'
 
 type RowsDialogProps = Readonly<{ name: string; columns: readonly string[]; onStored(): void; onClose(): void }>
 

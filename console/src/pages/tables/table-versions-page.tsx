@@ -20,8 +20,8 @@ import { restoreColumn, VERSION_COLUMNS } from '../../ui/data/version-columns.ts
 import { VersionRange } from '../../ui/data/version-range.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
-import { StoreDialog } from './store-dialog.tsx'
-import { TableChanges } from './table-changes.tsx'
+import { StoreDialog } from '../../ui/table/store-dialog.tsx'
+import { TableChanges } from '../../ui/table/table-changes.tsx'
 import { TableFrame } from './table-frame.tsx'
 
 const route = getRouteApi('/tables/$name/versions')

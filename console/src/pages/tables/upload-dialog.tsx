@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { compareTable, putTable, TABLE_FORMATS, type TableMediaType } from '../../api/table-calls.ts'
 import { SelectField, TextField } from '../../ui/controls/fields.tsx'
-import { StoreDialog } from './store-dialog.tsx'
+import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 
 /** Enough to see whether JSON is a ConceptMap. */
 const HEAD_BYTES = 4_096

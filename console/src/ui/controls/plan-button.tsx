@@ -1,4 +1,4 @@
-/** Makes a plan to replay messages and goes to it. Nothing runs until somebody says so there. */
+/** Buttons whose work leads to another page, or to a notice of why not; one makes a plan to replay messages. */
 
 import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
@@ -8,7 +8,14 @@ import type { MessageFilters } from '../../api/records/record-types.ts'
 import { planReplay } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { notify } from '../states/notices.tsx'
-import { Button } from './button.tsx'
+import { Button, type ButtonProps } from './button.tsx'
+
+/** `run` fails with an ApiFailure. */
+export function TaskButton({ run, ...rest }: Omit<ButtonProps, 'onPress' | 'busy'> & { run(): Promise<unknown> }) {
+  const onError = (thrown: unknown) => notify(asFailure(thrown).message, 'warn')
+  const { mutate, isPending } = useMutation({ mutationFn: run, onError })
+  return <Button {...rest} busy={isPending} onPress={() => mutate()} />
+}
 
 export type PlanButtonProps = Readonly<{
   children: string
@@ -19,17 +26,12 @@ export type PlanButtonProps = Readonly<{
   tone?: 'plain' | 'primary'
 }>
 
-export function PlanButton({ children, filters, lookups, tone = 'plain' }: PlanButtonProps) {
+/** Nothing runs until somebody says so on the page of the plan. */
+export function PlanButton({ filters, lookups, ...rest }: PlanButtonProps) {
   const navigate = useNavigate()
-  const refused = useRefusal('operator')
-  const { mutate, isPending } = useMutation({
-    mutationFn: () => planReplay(filters, lookups),
-    onSuccess: ({ id }) => navigate({ to: '/replays/$plan', params: { plan: id } }),
-    onError: (thrown) => notify(asFailure(thrown).message, 'warn'),
-  })
-  return (
-    <Button tone={tone} refused={refused} busy={isPending} onPress={() => mutate()}>
-      {children}
-    </Button>
-  )
+  const run = async () => {
+    const { id } = await planReplay(filters, lookups)
+    await navigate({ to: '/replays/$plan', params: { plan: id } })
+  }
+  return <TaskButton {...rest} refused={useRefusal('operator')} run={run} />
 }

@@ -44,6 +44,8 @@ const UNITS = 1_200_000
 const MAX_ALTERNATIVES = 5
 const MAX_WRONG = 20
 const MAX_EXAMPLES = 3
+/** With a number behind it, a name has at most 64 characters. */
+const MAX_TABLE_NAME = 60
 /** Codes from which a list of them is a table. */
 const MIN_TABLE = 20
 /** A document that a pair refutes is derived without the part that it refutes, so many times. */
@@ -409,7 +411,7 @@ function shorten(value: Json): Json {
   return typeof value === 'string' ? `${value.slice(0, MAX_SHOWN)}…` : `${text.slice(0, MAX_SHOWN)}…`
 }
 
-/** Long code lists as tables; their names are those of the targets. */
+/** Long code lists as tables, named by the document, as tables belong to no endpoint, and their targets. */
 function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'> {
   const tables: Record<string, readonly JsonObject[]> = {}
   const change = (value: Json): Json => {
@@ -420,10 +422,11 @@ function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'
       const codes = Object.entries(transform.parameters)
       if (codes.length >= MIN_TABLE && codes.every(([, code]) => typeof code === 'string' && code !== '')) {
         const wanted =
-          String(key)
+          `${document.name}-${key}`
             .replace(/[^A-Za-z0-9]+/g, '-')
             .replace(/^-|-$/g, '')
-            .toLowerCase() || 'codes'
+            .toLowerCase()
+            .slice(0, MAX_TABLE_NAME) || 'codes'
         let name = wanted
         for (let count = 2; Object.hasOwn(tables, name); count++) name = `${wanted}-${count}`
         tables[name] = codes.map(([code, translated]) => ({ code, value: translated }))

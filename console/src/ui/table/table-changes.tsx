@@ -1,7 +1,7 @@
 /** What a change of a table makes different: its counts, and its first rows. */
 import type { Schemas } from '../../api/client.ts'
 import type { TableDiff } from '../../api/table-calls.ts'
-import { ChangeList } from '../../ui/endpoint/change-list.tsx'
+import { ChangeList } from '../endpoint/change-list.tsx'
 
 export function TableChanges({ diff }: Readonly<{ diff: TableDiff }>) {
   const { added, changed, removed, rows, columns = { added: [], removed: [] } } = diff

@@ -1,0 +1,117 @@
+/** `/endpoints/by-example`: pairs of messages and what they become, and the document that is derived from them. */
+import { useMutation } from '@tanstack/react-query'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useEffect, useEffectEvent } from 'react'
+import { ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { type Answers, type Derived, deriveDocument } from '../../api/by-example-calls.ts'
+import { useMe, useRefusal } from '../../api/session.ts'
+import { layOutDocument } from '../../draft/document-layout.ts'
+import { type Draft, NEW } from '../../draft/draft.ts'
+import { keepDraftTests } from '../../draft/draft-tests.ts'
+import { readTree } from '../../draft/json-places.ts'
+import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { TextField } from '../../ui/controls/fields.tsx'
+import { DocumentState } from '../../ui/endpoint/document-state.tsx'
+import { EndpointNavigation, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
+import { suggestPattern } from '../../ui/endpoint/pattern-of.ts'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { notify } from '../../ui/states/notices.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { DerivedView } from './derived-view.tsx'
+import { type NamedExample, nameExample, placesOf, toExamples, useGivenExamples } from './given-examples.ts'
+import { PairFields, RecordedPairs } from './pair-fields.tsx'
+import './by-example.css'
+
+const route = getRouteApi('/endpoints/by-example')
+const NO_IDS: readonly string[] = []
+
+export function ByExamplePage() {
+  const { endpoint: id = NEW } = route.useSearch()
+  const { draft, stored } = useDraft(id)
+  if (draft === undefined) return <DocumentState title="By example" query={stored} />
+  return <Examples key={id} draft={draft} />
+}
+
+function Examples({ draft }: Readonly<{ draft: Draft }>) {
+  const isNew = draft.id === NEW
+  const { text } = useDraftNow(draft)
+  const { message: ids = NO_IDS } = route.useSearch()
+  const navigate = useNavigate()
+  const who = useMe()?.who ?? ''
+  const { data: row } = useEndpointRow(isNew ? '' : draft.id)
+  const { given, change, isKept } = useGivenExamples(draft.id, who)
+  const examples = toExamples(ids, given)
+  const [author, operator] = [useRefusal('author'), useRefusal('operator')]
+  const unreadable = isNew || readTree(text) !== undefined ? undefined : 'Fix the draft in the editor: it is not JSON.'
+  const [lack, names] = typeof examples === 'string' ? [examples, []] : [undefined, examples.map(({ name }) => name)]
+  const refused = author ?? (ids.length > 0 ? operator : undefined) ?? unreadable ?? lack
+  const derive = useMutation({
+    mutationFn: async (answers: Answers) => {
+      const sent = examples as readonly NamedExample[]
+      const named = isNew && given.name.trim() ? { name: given.name.trim(), pattern: suggestPattern(given.name) } : {}
+      const request = { examples: sent.map(({ example }) => example), answers, ...named }
+      return { sent, found: await deriveDocument(request, isNew ? undefined : text) }
+    },
+    onSuccess: ({ found: { answers } }, asked) => {
+      const lost = Object.keys(asked).filter((target) => !(target in answers))
+      if (lost.length > 0) notify(`The pairs have other candidates now. Answer again: ${lost.join(', ')}.`, 'warn')
+      change({ answers, isDerived: true })
+    },
+  })
+  const again = useEffectEvent(() => {
+    if (given.isDerived && refused === undefined) derive.mutate(given.answers)
+  })
+  useEffect(() => again(), [])
+  const failure = derive.error === null ? undefined : withNames(asFailure(derive.error), names)
+  const faultAt = (place: string) => failure?.details.find(({ path }) => path === place)?.message
+  const open = ({ endpoint, tests }: Derived) => {
+    draft.replaceText(layOutDocument(JSON.stringify(endpoint)))
+    keepDraftTests(draft.id, { who, tests })
+    if (isNew) void navigate({ to: '/endpoints/new' })
+    else void navigate({ to: '/endpoints/$id/edit', params: { id: draft.id } })
+  }
+  const remove = (id: string) => {
+    const message = ids.filter((one) => one !== id)
+    void navigate({ to: '.', search: (before) => ({ ...before, message }), replace: true, resetScroll: false })
+  }
+  return (
+    <Page
+      title="By example"
+      above={isNew ? null : <EndpointNavigation id={draft.id} row={row} />}
+      actions={
+        <Button tone="primary" refused={refused} busy={derive.isPending} onPress={() => derive.mutate(given.answers)}>
+          Derive the document
+        </Button>
+      }
+    >
+      <p className="hint">
+        Paste messages and what each should become. The service derives the document that makes the one of the other;
+        two or three pairs with different values find most of it.
+      </p>
+      <section className="panel" aria-label="Pairs">
+        {isNew && <TextField label="Name" value={given.name} onChange={(name) => change({ name })} />}
+        {ids.length > 0 && <RecordedPairs ids={ids} onRemove={remove} />}
+        <PairFields given={given} change={change} faultAt={faultAt} />
+        {!isKept && <p className="hint">The pairs are too large to be kept for a reload of the page.</p>}
+      </section>
+      {failure && <FailureNotice failure={failure} shown={given.pairs.flatMap((_, index) => placesOf(index))} />}
+      {derive.data && (
+        <DerivedView
+          found={derive.data.found}
+          names={derive.data.sent.map(({ name }) => name)}
+          busy={derive.isPending}
+          refused={refused}
+          onAnswers={derive.mutate}
+          onOpen={open}
+        />
+      )}
+    </Page>
+  )
+}
+
+/** The failure with the places of pairs as the page calls them. */
+function withNames({ message, status, code, details }: ApiFailure, names: readonly string[]): ApiFailure {
+  const named = details.map(({ path = '', ...detail }) => ({ ...detail, path: nameExample(path, names) }))
+  return new ApiFailure(message, { status, details: named, ...(code && { code }) })
+}
