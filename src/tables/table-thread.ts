@@ -15,7 +15,8 @@ import type { TableReading } from './table-reading.ts'
 
 /** What the thread does: reads a text in the format of a media type, or changes rows of a table. */
 export type TableTask = Readonly<
-  { bytes: Uint8Array; mediaType: string } | { packed: Uint8Array; changes: RowChanges; indexes?: readonly number[] | undefined }
+  | { bytes: Uint8Array; mediaType: string }
+  | { packed: Uint8Array; changes: RowChanges; indexes?: readonly number[] | undefined }
 >
 
 /** The table as `openTable` takes it. */
