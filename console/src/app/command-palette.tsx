@@ -47,7 +47,7 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
   return (
     <Dialog title="Go to" onClose={onClose}>
       <Autocomplete inputValue={text} onInputChange={setText}>
-        <SearchField aria-label="Page or endpoint" autoFocus className="palette-search">
+        <SearchField aria-label="Page or endpoint" autoFocus>
           <Input placeholder="Page or endpoint" />
         </SearchField>
         <ListBox
@@ -58,8 +58,8 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
           renderEmptyState={() => <p className="quiet">No matches.</p>}
         >
           {({ id, title, hint }) => (
-            <ListBoxItem id={id} textValue={title} className="palette-item">
-              <span dir="auto" className="palette-title">
+            <ListBoxItem id={id} textValue={title} className="palette-item between">
+              <span dir="auto">
                 <VisibleText text={title} max={200} />
               </span>
               <span className="quiet">

@@ -18,7 +18,7 @@ export function ServiceLamp() {
   if (data === undefined) return <StatusChip tone="busy">Connecting</StatusChip>
   const [tone, text] = readiness(data)
   return (
-    <span className="service-lamp">
+    <span className="row">
       <StatusChip tone={tone}>{text}</StatusChip>
       <span className="quiet wide-only">
         {stream === 'live' ? `${data.version} · live` : `${data.version} · ${STREAM_WORDS[stream]}`}
@@ -41,7 +41,7 @@ export function ServiceBar() {
   const client = useQueryClient()
   if (now.state === 'answers') return <div role="alert" />
   return (
-    <div className="service-bar" role="alert">
+    <div className="service-bar between" role="alert">
       <p>
         The service has not answered since {new Date(now.since).toLocaleTimeString('en-GB')}. What you see may be old;
         nothing that you typed is lost.

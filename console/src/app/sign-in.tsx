@@ -58,7 +58,7 @@ function SignInForm({ why }: SignInProps) {
     }
   }
   return (
-    <form className="sign-in-form" onSubmit={(event) => void submit(event)}>
+    <form className="stack" onSubmit={(event) => void submit(event)}>
       <p>{why}</p>
       <TextField
         label="API key or access token"

@@ -73,7 +73,7 @@ function MergeForm({ draft, stored, onClose, onMerged }: MergeFormProps) {
           />
         </section>
       )}
-      <div className="dialog-actions">
+      <div className="row to-end">
         <Button onPress={onClose}>Back to my draft</Button>
         <Button
           tone="primary"
@@ -142,7 +142,7 @@ type ConflictChoiceProps = Readonly<{
 function ConflictChoice({ conflict: { path, base, mine, theirs }, choice, onChoose }: ConflictChoiceProps) {
   const values = { mine, theirs } as const
   return (
-    <fieldset className="conflict">
+    <fieldset>
       <legend>
         <code>
           <VisibleText text={path} max={300} />

@@ -55,7 +55,7 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
   const close = () => setAsked(undefined)
   return (
     <section aria-label="Actions">
-      <div className="page-actions">
+      <div className="row">
         <Button tone="primary" refused={refused} onPress={() => setAsked('retry')}>
           Retry …
         </Button>

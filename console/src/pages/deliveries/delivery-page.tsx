@@ -18,7 +18,6 @@ import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { DeliveryActions } from './delivery-actions.tsx'
 import { AttemptResult, DeliveryChip } from './delivery-parts.tsx'
-import './deliveries.css'
 
 /** An attempt that changes no state is no event. */
 const EVERY_MS = 3_000
@@ -118,7 +117,7 @@ function Facts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
 
 function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery: DeliveryDetail }>) {
   return (
-    <section className="delivery-part">
+    <section className="stack">
       <h2>Attempts</h2>
       {attempts > lastAttempts.length && (
         <p>
@@ -150,7 +149,7 @@ function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryD
   })
   if (outgoing === undefined) return null
   return (
-    <section className="delivery-part">
+    <section className="stack">
       <h2>What is sent</h2>
       {isOpen ? (
         <QueryView query={query} what="Loading the request">

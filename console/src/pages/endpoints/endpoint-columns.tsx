@@ -91,7 +91,7 @@ function Labels({ labels }: Pick<EndpointRow, 'labels'>) {
   const all = Object.entries(labels)
   if (all.length === 0) return null
   return (
-    <span className="label-chips">
+    <span className="row">
       {all.slice(0, MAX_LABELS).map(([name, value]) => (
         <LabelChip key={name} name={name} value={value} />
       ))}

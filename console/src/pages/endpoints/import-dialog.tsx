@@ -93,7 +93,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the field within does the same by keys */}
       <div className="drop-zone" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
         <label className="field">
-          <span className="field-label">Files</span>
+          <span className="label">Files</span>
           <input
             type="file"
             multiple

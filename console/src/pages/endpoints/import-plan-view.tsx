@@ -15,7 +15,7 @@ export function ImportPlanView({ plan: { documents, unreadable, faults } }: Read
         {faulty === 0 ? '.' : `, ${faulty} with faults.`}
       </p>
       {(unreadable.length > 0 || faults.length > 0) && (
-        <ul className="failure-details failure">
+        <ul className="failure-details callout bad">
           {unreadable.map(({ file, why }) => (
             <li key={`${file} ${why}`}>
               <VisibleText text={file} max={200} />: <VisibleText text={why} />

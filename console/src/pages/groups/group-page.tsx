@@ -18,7 +18,6 @@ import { Page } from '../../ui/states/page.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { GroupActions, GroupMark } from './group-state.tsx'
-import './groups.css'
 
 const MINUTE_MS = 60_000
 const MAX_MESSAGES = 20
@@ -192,7 +191,7 @@ function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
     ),
   })
   return (
-    <section className="group-messages" aria-labelledby="newest">
+    <section className="stack" aria-labelledby="newest">
       <h2 id="newest">Newest messages</h2>
       <QueryView query={query} what="Loading messages">
         {({ messages, next }) => (

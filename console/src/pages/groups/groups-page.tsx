@@ -12,7 +12,6 @@ import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { GROUP_COLUMNS } from './group-columns.tsx'
 import { type GroupsSearch, readGroupsSearch, toGroupFilters } from './groups-search.ts'
-import './groups.css'
 
 /** The counts of minutes change without any event. */
 const EVERY_MS = 30_000

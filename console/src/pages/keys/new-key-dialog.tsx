@@ -45,9 +45,9 @@ export function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const refused = roles.length === 0 ? 'A key has at least one role.' : undefined
   return (
     <Dialog title="New API key" onClose={close} isDismissable={false}>
-      <form className="dialog-form" onSubmit={(event) => void make(event)}>
+      <form className="dialog-form stack" onSubmit={(event) => void make(event)}>
         {isOpen && (
-          <p className="notice-text warn">
+          <p className="callout warn">
             This is the first key. From now on each call of the API needs one, and this page asks you to sign in with
             it.
             {roles.includes('admin')
@@ -56,7 +56,7 @@ export function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
           </p>
         )}
         <TextField label="Name" value={name} onChange={setName} isRequired hint="Who or what uses it" />
-        <fieldset className="field-set">
+        <fieldset>
           <legend>Roles</legend>
           {ROLE_CHOICES.map(({ role, means }) => (
             <Checkbox
@@ -70,7 +70,7 @@ export function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
         </fieldset>
         <SelectField<KeyDays> label="Expires" value={days} choices={KEY_DAYS} onChange={setDays} />
         {failure === undefined ? null : <FailureNotice failure={failure} />}
-        <div className="dialog-actions">
+        <div className="row to-end">
           <Button onPress={close}>Cancel</Button>
           <Button tone="primary" type="submit" refused={refused} busy={busy}>
             Make key

@@ -30,10 +30,10 @@ export function MessageBodies({ message: { id, bodies }, open, onOpen }: Message
     return <p className="quiet">No body was recorded: MESSAGE_LOG, or messageLog of the endpoint, says whose are.</p>
   }
   return (
-    <ul className="message-bodies">
+    <ul className="stack">
       {bodies.map((body) => (
         <li key={body.which}>
-          <div className="message-body-head">
+          <div className="row">
             <Button
               tone="quiet"
               refused={refused}
@@ -92,7 +92,7 @@ function BodyText({ id, body, bytes }: Readonly<{ id: string; body: BodySummary;
   const fileName = bodyFileName(id, body, known)
   if (text === undefined) {
     return (
-      <div className="more-rows">
+      <div className="more-rows row">
         <p>The body is not text.</p>
         <Button onPress={() => downloadText(content, fileName)}>Download {byteCount(bytes.byteLength)}</Button>
       </div>

@@ -54,7 +54,7 @@ const outcome: Column<ListedMessage> = {
   id: 'outcome',
   title: 'Outcome',
   render: (message) => (
-    <span className="message-outcome">
+    <span className="nowrap">
       <OutcomeChip outcome={message.outcome} /> <span className="quiet">{message.status}</span>
     </span>
   ),
@@ -130,7 +130,7 @@ function Keys({ keys: given }: Pick<ListedMessage, 'keys'>) {
   const all = keyValues(given)
   if (all.length === 0) return <span className="quiet">–</span>
   return (
-    <span className="label-chips">
+    <span className="row">
       {all.slice(0, MAX_KEYS).map(([name, value]) => (
         <LabelChip key={`${name} ${value}`} name={name} value={value.slice(0, MAX_KEY_CHARACTERS)} separator=":" />
       ))}

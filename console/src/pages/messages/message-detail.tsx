@@ -32,8 +32,8 @@ export function MessageDetail() {
   }
   useKey('Escape', 'Close the message', close)
   return (
-    <section className="message-detail" aria-label={`Message ${id}`}>
-      <div className="message-detail-head">
+    <section className="message-detail panel" aria-label={`Message ${id}`}>
+      <div className="between">
         <h2 ref={heading} tabIndex={-1}>
           Message <code>{id}</code>
         </h2>
@@ -151,7 +151,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
       {Object.keys(tables).length > 0 && (
         <div>
           <dt>Tables</dt>
-          <dd className="label-chips">
+          <dd className="row">
             {Object.entries(tables).map(([name, version]) => (
               <Link key={name} to="/tables/$name/versions" params={{ name }} search={{ to: version }}>
                 {name} version {version}
@@ -163,7 +163,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
       {missed.length > 0 && (
         <div>
           <dt>Missed codes</dt>
-          <dd className="label-chips">
+          <dd className="row">
             {missed.map(({ table, column, code }) => (
               <Link key={[table, column, code].join(' ')} to="/unmapped" search={{ table }}>
                 <LabelChip name={`${table} · ${column}`} value={code} separator=":" />
@@ -175,7 +175,7 @@ function Facts({ message }: Readonly<{ message: MessageRecord }>) {
       {values.length > 0 && (
         <div>
           <dt>Business keys</dt>
-          <dd className="label-chips">
+          <dd className="row">
             {values.map(([name, value]) => (
               <Link key={`${name} ${value}`} to="/messages" search={{ key: [`${name}:${value}`] }}>
                 <LabelChip name={name} value={value} separator=":" />

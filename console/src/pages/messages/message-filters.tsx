@@ -68,7 +68,7 @@ export function MessageFilterBar({ search, onChange }: MessageFiltersProps) {
     return void endpointNamesFor(endpoint.trim()).then(take, () => take([endpoint.trim()]))
   }
   return (
-    <div className="message-filters">
+    <div className="message-filters stack">
       <FilterBar
         filters={filters.filter(({ name }) => all || FIRST.has(name) || values[name] !== undefined)}
         values={values}
@@ -79,7 +79,7 @@ export function MessageFilterBar({ search, onChange }: MessageFiltersProps) {
           Texts of failures are searched in the last 24 hours, unless you choose a time, an endpoint or a code.
         </p>
       )}
-      <div className="filter-more">
+      <div className="row breaks">
         <Button tone="quiet" expanded={all} onPress={() => setAll(!all)}>
           {all ? 'Fewer filters' : 'More filters'}
         </Button>

@@ -29,7 +29,7 @@ export function MessageList({ filters, current }: MessageListProps) {
   const stable = useStableRows(listed, getRowId, pages.isPlaceholderData || !pages.isFetchedAfterMount ? undefined : of)
   const newer = useNewer(filters, stable.rows[0]?.id, pages.isSuccess && !pages.isPlaceholderData)
   return (
-    <div className="message-list">
+    <div className="message-list stack">
       <FreshRows
         fresh={newer}
         orMore={newer >= MAX_COUNTED}

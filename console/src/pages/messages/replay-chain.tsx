@@ -31,7 +31,7 @@ export function ReplayChain({ message }: Readonly<{ message: MessageRecord }>) {
   if (replayOf === undefined && found.length === 0) return <p className="quiet">It has not been replayed.</p>
   const head: ChainLink = replayOf === undefined ? message : (original.data ?? { id: first })
   return (
-    <ol className="replay-chain">
+    <ol className="replay-chain stack">
       <ChainItem link={head} name="Received" isCurrent={head.id === id} />
       {found.map((link, index) => (
         <ChainItem key={link.id} link={link} name={`Replay ${index + 1}`} isCurrent={link.id === id} />

@@ -103,7 +103,7 @@ function Consequences({ message }: Readonly<{ message: MessageRecord }>) {
   const version = row?.version
   const isChanged = version !== undefined && version !== endpointVersion
   return (
-    <ul className="consequences">
+    <ul className="bullets">
       <li>
         One message runs through <VisibleText text={endpoint ?? endpointId} max={200} /> as it is now
         {version === undefined
@@ -151,7 +151,7 @@ function Report({ report, onFollow }: Readonly<{ report: string; onFollow(): voi
   const replayed = report.length > MAX_PARSED_BYTES ? undefined : (JSON.parse(report) as Schemas['Replayed'])
   const { id, outcome, status, code, ms, error, withoutHeadersAndQuery, lookups } = replayed ?? {}
   return (
-    <div className="replay-report" role="status">
+    <div className="stack" role="status">
       {outcome !== undefined && (
         <p>
           <OutcomeChip outcome={outcome} /> {status} {code === undefined ? null : <code>{code}</code>}{' '}

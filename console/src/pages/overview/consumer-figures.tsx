@@ -32,7 +32,7 @@ export function ConsumerFigures({ consumer }: Readonly<{ consumer: Consumer }>) 
   const { lag, underWay, retrying, holes, oldestAt, partitions } = consumer
   return (
     <>
-      <span className="quiet consumer-figures">
+      <span className="quiet row">
         <Figure title={MEANINGS.lag}>lag {wholeNumber(lag)}</Figure>
         <Figure title={MEANINGS.underWay}>{wholeNumber(underWay)} under way</Figure>
         <Figure title={MEANINGS.retrying}>{wholeNumber(retrying)} retrying</Figure>

@@ -25,7 +25,7 @@ export function FaultyEndpoints() {
             <p className="quiet">Every endpoint is active, without faults.</p>
           ) : (
             <>
-              <ul className="rows">
+              <ul className="rows stack">
                 {endpoints.map((row) => (
                   <FaultyEndpoint key={row.id} row={row} />
                 ))}

@@ -19,7 +19,7 @@ export function MllpPorts() {
   return (
     <section className="panel consumers" aria-labelledby="mllp-ports">
       <h2 id="mllp-ports">Ports for MLLP</h2>
-      <ul className="rows">
+      <ul className="rows stack">
         {sorted(mllpPorts)
           .slice(0, SHOWN)
           .map(({ port, state, error, connections }) => (

@@ -27,7 +27,7 @@ export function OpenGroups() {
             <p className="quiet">No recorded failures are open.</p>
           ) : (
             <>
-              <ul className="rows">
+              <ul className="rows stack">
                 {groups.slice(0, SHOWN).map(({ key, endpoint, code, stage, path, count, lastSeen }) => (
                   <li key={key}>
                     <span className="row-number bad-text">{count.toLocaleString('en')}</span>

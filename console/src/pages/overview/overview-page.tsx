@@ -25,7 +25,7 @@ export function OverviewPage() {
           ) : (
             <>
               <ServiceTotals endpoints={total} />
-              <div className="overview-parts">
+              <div className="columns wide">
                 <OpenGroups />
                 <FaultyEndpoints />
                 <TopicConsumers />

@@ -28,7 +28,7 @@ export function TopicConsumers() {
       <QueryView query={query}>
         {(consumers) => (
           <>
-            <ul className="rows">
+            <ul className="rows stack">
               {sorted(consumers)
                 .slice(0, SHOWN)
                 .map((consumer) => (

@@ -33,7 +33,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
   const act = (action: PlanAction) => mutate(() => changePlan(id, action))
   const isRunnable = state === 'planned' || state === 'paused'
   return (
-    <section className="plan-controls" aria-label="Run">
+    <section className="panel" aria-label="Run">
       {isRunnable && left > 0 && <RunForm plan={plan} refused={refused} busy={isPending} onRun={mutate} />}
       {state === 'planned' && left === 0 && (
         <p>
@@ -42,7 +42,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
             : 'The filter of this plan finds no message.'}
         </p>
       )}
-      <div className="page-actions">
+      <div className="row">
         {state === 'waiting' && (
           <Button tone="primary" refused={refused} busy={isPending} onPress={() => act('continue')}>
             Run the rest ({left.toLocaleString('en')})
@@ -77,7 +77,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
 /** Where to continue from a plan that is over. */
 function PlanEnd({ plan: { failed } }: Readonly<{ plan: ReplayPlan }>) {
   return (
-    <div className="page-actions">
+    <div className="row">
       {failed > 0 && (
         <Link className="button primary" to="/groups" search={{ source: ['replay'] }}>
           Failed replays by cause
@@ -107,7 +107,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
   }
   return (
     <form
-      className="run-limit-form"
+      className="stack"
       onSubmit={(event) => {
         event.preventDefault()
         run()
@@ -116,7 +116,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
       <Checkbox checked={form.first} onChange={(first) => set({ first })}>
         One first, then the rest: the plan waits after the first message until you continue
       </Checkbox>
-      <div className="run-limit-fields">
+      <div className="columns">
         <TextField
           label="At most"
           hint="messages; empty for all"
@@ -139,7 +139,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
           fault={faults.perSecond}
         />
       </div>
-      <div className="page-actions">
+      <div className="row">
         <Button
           type="submit"
           tone="primary"

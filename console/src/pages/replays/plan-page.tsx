@@ -33,7 +33,7 @@ export function PlanPage() {
       <QueryView query={query} what="Loading the plan">
         {(plan) => (
           <>
-            <div className="plan-head">
+            <div className="row">
               <PlanState plan={plan} />
               <span>
                 Planned <Time at={plan.createdAt} exact />, for
@@ -67,7 +67,7 @@ export function PlanPage() {
 
 function Part({ title, children }: Readonly<{ title: string; children: ReactNode }>) {
   return (
-    <section className="plan-part">
+    <section className="stack">
       <h2>{title}</h2>
       {children}
     </section>

@@ -20,19 +20,19 @@ const number = (value: number): string => value.toLocaleString('en')
 
 export function PlanProgress({ plan: { count, done, failed, skipped, left } }: Readonly<{ plan: ReplayPlan }>) {
   const parts = [
-    ['done', done],
-    ['failed', failed],
-    ['skipped', skipped],
+    ['done', done, 'var(--good)'],
+    ['failed', failed, 'var(--bad)'],
+    ['skipped', skipped, 'var(--edge)'],
   ] as const
   const widths = parts.map(([, value]) => (count === 0 ? 0 : (100 * value) / count))
   return (
     <div className="plan-progress">
       <svg width="100%" height="12" aria-hidden="true">
-        <rect width="100%" height="12" rx="3" className="plan-left" />
-        {parts.map(([name], index) => (
+        <rect width="100%" height="12" rx="3" fill="var(--line)" />
+        {parts.map(([name, , fill], index) => (
           <rect
             key={name}
-            className={`plan-${name}`}
+            fill={fill}
             x={`${widths.slice(0, index).reduce((sum, width) => sum + width, 0)}%`}
             width={`${widths[index]}%`}
             height="12"

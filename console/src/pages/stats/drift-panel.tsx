@@ -22,7 +22,7 @@ export function DriftPanel({ id }: Readonly<{ id: string }>) {
     refetchInterval: EVERY_MS,
   })
   return (
-    <section className="panel drift" aria-labelledby="drift">
+    <section className="panel" aria-labelledby="drift">
       <h2 id="drift">Drift of the messages</h2>
       <QueryView query={query} what="Loading the drift">
         {(drift) => (
@@ -106,7 +106,7 @@ const missingColumns = (id: string): readonly Column<Drift['missing'][number]>[]
     id: 'readBy',
     title: 'Read by',
     render: ({ readBy }) => (
-      <ul className="plain">
+      <ul className="stack">
         {readBy.map((location) => (
           <li key={location}>
             <Link to="/endpoints/$id/edit" params={{ id }} search={{ path: location }}>

@@ -50,7 +50,7 @@ export function StatsPage() {
       <QueryView query={query} what="Loading the statistics">
         {(stats) => (
           <>
-            <div className="filter-bar">
+            <div className="filter-bar row">
               <SelectField
                 label="Period"
                 value={period}
@@ -123,7 +123,7 @@ function Charts({ minutes, readAt, length }: ChartsProps) {
     } as const
   }, [minutes, readAt, length])
   return (
-    <div className="charts">
+    <div className="columns wide">
       <LazyLineChart title="Messages a minute" times={times} series={counts} format={wholeNumber} />
       <LazyLineChart title="Duration" times={times} series={durations} format={duration} />
     </div>

@@ -31,7 +31,7 @@ export function TableFrame({ name, part, actions, children }: TableFrameProps) {
       title={`${part} of ${name}`}
       actions={actions}
       above={
-        <div className="endpoint-head">
+        <div className="endpoint-head row">
           <Link to="/tables">Tables</Link>
           {table === undefined ? null : (
             <span className="quiet">
@@ -41,7 +41,7 @@ export function TableFrame({ name, part, actions, children }: TableFrameProps) {
           {query.data !== undefined && table === undefined && (
             <StatusChip tone="quiet">There is no such table now</StatusChip>
           )}
-          <nav className="endpoint-pages" aria-label="Pages of the table">
+          <nav className="nav row end-row" aria-label="Pages of the table">
             {PAGES.map(({ to, title }) => (
               <Link
                 key={to}

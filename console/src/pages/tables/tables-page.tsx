@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<TableRow>[] = [
       unmapped + filled === 0 ? (
         0
       ) : (
-        <Link to="/unmapped" search={{ table: name }} className="above-row">
+        <Link to="/unmapped" search={{ table: name }}>
           {wholeNumber(unmapped)}
           {filled === 0 ? '' : ` and ${wholeNumber(filled)} filled`}
         </Link>

@@ -225,7 +225,7 @@ function Fill({ rows, values: typedValues, refused }: FillProps) {
   const missed = [...new Set(filled.map(({ table, code }) => `${table.name}:${code}`))]
   return (
     <>
-      <div className="page-actions">
+      <div className="row">
         <Button
           tone={typed.length > 0 ? 'primary' : 'plain'}
           refused={

@@ -34,8 +34,8 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
   const skip = typeof test.skip === 'string' ? test.skip : undefined
   const includeAgain = () => onSkip(undefined).catch((thrown: unknown) => setFailure(asFailure(thrown)))
   return (
-    <li className="panel test-card">
-      <div className="test-head">
+    <li className="panel">
+      <div className="between">
         <h2>
           <VisibleText text={test.name} max={200} />
         </h2>
@@ -47,7 +47,7 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
         </p>
       )}
       {run !== undefined && run.result.mismatches.length > 0 && <Mismatches mismatches={run.result.mismatches} />}
-      <div className="row-actions">
+      <div className="row">
         <Button refused={refused} busy={isRunning} onPress={onRun} label={`Run ${test.name}`}>
           Run
         </Button>
@@ -86,7 +86,7 @@ function Verdict({ run, skip }: Readonly<{ run: TestRunResult | undefined; skip:
   if (run === undefined) return <StatusChip tone="quiet">{skip === undefined ? 'Not run' : 'skipped'}</StatusChip>
   const { result, version } = run
   return (
-    <span className="test-verdict">
+    <span className="row">
       <StatusChip tone={TONES[result.verdict]}>{result.verdict}</StatusChip>
       <span className="quiet">
         {result.verdict === 'skipped' ? '' : duration(result.ms)}
@@ -98,7 +98,7 @@ function Verdict({ run, skip }: Readonly<{ run: TestRunResult | undefined; skip:
 
 function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
   return (
-    <ul className="mismatches" aria-label="What differs">
+    <ul className="stack callout bad" aria-label="What differs">
       {mismatches.map(({ path, message, expected, actual }) => (
         <li key={`${path} ${message}`}>
           <p>
@@ -107,7 +107,7 @@ function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
             </code>{' '}
             <VisibleText text={message} />
           </p>
-          <dl className="expected-actual">
+          <dl className="expected-actual columns">
             <div>
               <dt>expected</dt>
               <dd>

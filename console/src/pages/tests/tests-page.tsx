@@ -61,7 +61,7 @@ export function TestsPage() {
               {runs.failure === undefined ? null : (
                 <FailureNotice failure={runs.failure} onRetry={() => runs.runAll()} />
               )}
-              <ul className="test-list" aria-label="Tests">
+              <ul className="stack" aria-label="Tests">
                 {file.tests.map((test) => (
                   <TestCard
                     key={test.name}

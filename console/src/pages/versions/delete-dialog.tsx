@@ -46,7 +46,7 @@ export function DeleteDialog({ id, name, onClose }: Readonly<{ id: string; name:
         </>
       }
     >
-      <p className="dialog-text">
+      <p className="breaks">
         Messages to{' '}
         <strong>
           <VisibleText text={name} max={200} />

@@ -102,9 +102,9 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
     }
   }, [times, series, format])
   return (
-    <figure className="chart" aria-labelledby={heading}>
+    <figure className="panel" aria-labelledby={heading}>
       <figcaption id={heading}>{title}</figcaption>
-      <div ref={host} className="chart-lines" aria-hidden="true" />
+      <div ref={host} aria-hidden="true" />
       <details>
         <summary>As a table</summary>
         {/* A region that scrolls must be reachable by keys. */}

@@ -35,7 +35,7 @@ export function Dialog({ title, children, onClose, actions, size = 'small', isDi
             <VisibleText text={title} max={300} />
           </Heading>
           {children}
-          {actions === undefined ? null : <div className="dialog-actions">{actions}</div>}
+          {actions === undefined ? null : <div className="row to-end">{actions}</div>}
         </AriaDialog>
       </Modal>
     </ModalOverlay>
@@ -78,7 +78,7 @@ export function ConfirmDialog({ title, children, confirm, tone = 'primary', onCo
   )
   return (
     <Dialog title={title} onClose={onClose} actions={actions}>
-      <div className="dialog-text">{children}</div>
+      <div className="breaks">{children}</div>
       {failure === undefined ? null : <FailureNotice failure={failure} />}
     </Dialog>
   )

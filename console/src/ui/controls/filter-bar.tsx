@@ -43,7 +43,7 @@ export function FilterBar({ filters, values, onChange }: FilterBarProps) {
   const clear = () => onChange(Object.fromEntries(filters.map(({ name }) => [name, undefined])))
   const firstText = filters.find(({ kind }) => kind !== 'select')?.name
   return (
-    <search className="filter-bar" aria-label="Filters">
+    <search className="filter-bar row" aria-label="Filters">
       {filters.map((filter) =>
         filter.kind === 'select' ? (
           <SelectField

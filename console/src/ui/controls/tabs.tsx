@@ -13,14 +13,13 @@ export type TabsProps<Id extends string> = Readonly<{
 export function Tabs<Id extends string>({ label, tabs, shown, onShow }: TabsProps<Id>) {
   return (
     <AriaTabs
-      className="tabs"
       selectedKey={shown}
       onSelectionChange={(key) => {
         const chosen = tabs.find(({ id }) => id === key)
         if (chosen !== undefined) onShow(chosen.id)
       }}
     >
-      <TabList aria-label={label} className="tab-list">
+      <TabList aria-label={label} className="tab-list row">
         {tabs.map(({ id, title }) => (
           <Tab key={id} id={id} className="tab">
             {title}

@@ -39,7 +39,7 @@ export type MoreRowsProps = Readonly<{
 export function MoreRows({ shown, total, pages }: MoreRowsProps) {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages
   return (
-    <div className="more-rows">
+    <div className="more-rows row">
       <p role="status">
         {shown.toLocaleString('en')}
         {total === undefined ? (hasNextPage ? ' shown' : ' in all') : ` of ${total.toLocaleString('en')}`}

@@ -88,7 +88,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
 function CaptureState({ id, capture }: Readonly<{ id: string; capture: Capture }>) {
   const { isActive, messages, remaining, until, startedAt, by } = capture
   return (
-    <div className="dialog-text" role="status">
+    <div className="breaks" role="status">
       <p>
         <StatusChip tone={isActive ? 'busy' : 'quiet'}>{isActive ? 'recording' : 'over'}</StatusChip>{' '}
         {(messages - remaining).toLocaleString('en')} of {messages.toLocaleString('en')} recorded

@@ -40,7 +40,7 @@ function Values({ kind, from, to, after }: DocumentChange) {
     )
   }
   return (
-    <span className="change-values">
+    <span className="change-values row">
       {kind !== 'added' && (
         <del>
           <VisibleText text={shortJson(from)} max={MAX_VALUE_CHARACTERS} />

@@ -68,7 +68,7 @@ export type EndpointNavigationProps = Readonly<{
 const lastData = new Map<string, EndpointNavigationProps['data']>()
 
 /** What follows does not move when the schedule is there. */
-const SCHEDULE_SPACE = <div className="endpoint-schedule" />
+const SCHEDULE_SPACE = <div className="endpoint-schedule row" />
 
 export function EndpointNavigation({ id, row, data, hasSchedule = false }: EndpointNavigationProps) {
   const origin = useMe()?.messageOrigin ?? ''
@@ -78,7 +78,7 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
   }, [id, data])
   const kept = data ?? lastData.get(id) ?? {}
   return (
-    <div className="endpoint-head">
+    <div className="endpoint-head row">
       <Link to="/endpoints">Endpoints</Link>
       <span aria-hidden="true" className="quiet">
         /
@@ -103,7 +103,7 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
           )}
         </>
       )}
-      <nav className="endpoint-pages" aria-label="Pages of the endpoint">
+      <nav className="nav row end-row" aria-label="Pages of the endpoint">
         {PAGES.map(({ to, title }) => (
           <Link
             key={to}

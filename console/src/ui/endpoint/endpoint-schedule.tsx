@@ -21,7 +21,7 @@ export function EndpointSchedule({ row, schedule }: EndpointScheduleProps) {
   const refused = useRefusal('operator')
   const [isOpen, setOpen] = useState(false)
   return (
-    <div className="endpoint-schedule">
+    <div className="endpoint-schedule row">
       <ScheduleFacts schedule={schedule} />
       <Link to="/messages" search={{ endpoint: [row.id], source: ['schedule'] }}>
         All runs
@@ -71,7 +71,7 @@ function RunDialog({ row: { id, name, version }, onClose }: Readonly<{ row: Endp
 function Result({ run, onFollow }: Readonly<{ run: RunOfSchedule; onFollow(): void }>) {
   const { messageId, outcome, ms, code, error } = run
   return (
-    <div className="dialog-text" role="status">
+    <div className="breaks" role="status">
       <p>
         <OutcomeChip outcome={outcome} /> in {duration(ms)} {code === undefined ? null : <code>{code}</code>}
       </p>

@@ -25,7 +25,7 @@ export const VisibleText = memo(function VisibleText({ text, max = 2_000 }: Visi
         ),
       )}
       {shown.length < text.length && (
-        <span className="more-text"> … {(text.length - max).toLocaleString('en')} more characters</span>
+        <span className="quiet"> … {(text.length - max).toLocaleString('en')} more characters</span>
       )}
     </bdi>
   )

@@ -69,7 +69,7 @@ export function ConnectDialog({
   return (
     <Dialog title={title} onClose={onClose} actions={actions}>
       <form
-        className="connect-form"
+        className="stack"
         onSubmit={(event) => {
           event.preventDefault()
           connect()
@@ -98,7 +98,7 @@ export function ConnectDialog({
         )}
         {shown === undefined ? null : (
           <>
-            <div className="connect-paths">
+            <div className="columns">
               <TextField label="Source path" value={shown.source} onChange={(source) => setOwn({ ...own, source })} />
               <TextField label="Target path" value={shown.key} onChange={(key) => setOwn({ ...own, key })} />
             </div>
@@ -164,13 +164,13 @@ type ChoicesProps = Readonly<{
 function Choices({ proposals, chosen, previews, onChoose }: ChoicesProps) {
   const name = useId()
   return (
-    <fieldset className="choices">
+    <fieldset className="choices stack">
       <legend>The lists of the two fields differ. What is meant?</legend>
       {proposals.map(({ source, key, transform, what }, at) => (
-        <label key={`${source} ${key} ${transform ?? ''}`} className="choice">
+        <label key={`${source} ${key} ${transform ?? ''}`} className="choice row">
           <input type="radio" name={name} checked={at === chosen} onChange={() => onChoose(at)} />
-          <span className="choice-text">
-            <span className="choice-what">{what}</span>
+          <span>
+            <span className="block">{what}</span>
             <PreviewText preview={previews[at]} />
           </span>
         </label>

@@ -32,7 +32,7 @@ export function MessageDialog({ value, onUse, onClose }: MessageDialogProps) {
   )
   return (
     <Dialog title="Type a message" size="large" onClose={onClose} actions={actions} isDismissable={false}>
-      <p className="dialog-text">The body runs through the draft. Nothing is sent on or stored.</p>
+      <p className="breaks">The body runs through the draft. Nothing is sent on or stored.</p>
       <TextField label="Body" rows={14} value={body} onChange={setBody} />
       <TextField
         label="Content type"

@@ -56,7 +56,7 @@ export function PreviewText({ preview }: Readonly<{ preview: Preview | undefined
 export function WrittenPaths({ result }: Readonly<{ result: LineResult }>) {
   if (result.written === 0) return <span className="hint">It {describeResult(result)}.</span>
   return (
-    <ul className="written-places">
+    <ul className="written-places stack breaks">
       {result.places.map((place, at) => (
         <li key={place}>
           <code>

@@ -45,7 +45,7 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
         {({ suggestions, cut, notRead = [] }) => (
           <>
             {suggestions.length === 0 ? <NoSuggestions hasTarget={hasTarget} /> : null}
-            <ul className="suggestions">
+            <ul className="stack">
               {suggestions.map((one) => (
                 <li key={entryKey(one)}>
                   <Checkbox checked={ticked.has(entryKey(one))} onChange={() => toggle(entryKey(one))}>
@@ -70,7 +70,7 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
 const entryKey = ({ source, target }: SuggestedEntry): string => `${source}\n${target}`
 
 const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<{ of: SuggestedEntry }>) => (
-  <span className="suggestion">
+  <span>
     <code className="wrap">
       <VisibleText text={source} max={300} />
     </code>{' '}
@@ -79,7 +79,7 @@ const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<
       <VisibleText text={target} max={300} />
     </code>{' '}
     {typeof to === 'string' ? null : <span className="label-chip">{to.transform}</span>}
-    <span className="hint">
+    <span className="hint block">
       {Math.round(score * 100)} %: {reason}
     </span>
   </span>

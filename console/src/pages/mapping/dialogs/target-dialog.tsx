@@ -69,7 +69,7 @@ export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialog
   )
   return (
     <Dialog title="Fields of the output" size="large" onClose={onClose} actions={actions} isDismissable={false}>
-      <p className="dialog-text">
+      <p className="breaks">
         Its fields appear among the targets, so that you can connect them, and entries can be suggested. Nothing is
         stored.
       </p>

@@ -58,8 +58,8 @@ export function DataBar({
     onChange({ message: value === '' ? undefined : value, test: undefined, ...(value === '' && { more: undefined }) })
   }
   return (
-    <div className="mapping-bar">
-      <search className="filter-bar" aria-label="Data and fields">
+    <div className="stack">
+      <search className="filter-bar row" aria-label="Data and fields">
         <SelectField
           label="Message"
           value={hasTyped ? TYPED : (message ?? (test === undefined ? '' : TEST))}
@@ -91,7 +91,7 @@ export function DataBar({
         </Button>
       </search>
       {counts === undefined ? null : (
-        <div className="coverage-counts" role="group" aria-label="Coverage">
+        <div className="row" role="group" aria-label="Coverage">
           <Count of="unread" count={counts.unread} what="not read" noun="field" show={show} onChange={onChange} />
           <Count
             of="nothing"

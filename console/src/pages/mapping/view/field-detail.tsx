@@ -20,7 +20,7 @@ const MAX_LINES = 20
 export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSelectLine }: FieldDetailProps) {
   const { path, types, count, sample, lists } = node
   return (
-    <section className="line-detail" aria-label="Selected field">
+    <section className="line-detail panel" aria-label="Selected field">
       <h2>{side === 'source' ? 'Source field' : 'Target field'}</h2>
       <code className="wrap">
         <VisibleText text={path} max={500} />
@@ -38,7 +38,7 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
         {mark !== undefined && mark.unread > 0 && <Fact name="Not read">{mark.unread.toLocaleString('en')}</Fact>}
       </dl>
       {lines.length > 0 && (
-        <ul className="field-lines">
+        <ul className="stack breaks">
           {lines.slice(0, MAX_LINES).map(({ line: { id, entry, target } }) => (
             <li key={id}>
               <button type="button" className="link" onClick={() => onSelectLine(id)}>
@@ -49,7 +49,7 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
           {lines.length > MAX_LINES && <li className="quiet">… {lines.length - MAX_LINES} more</li>}
         </ul>
       )}
-      <div className="line-detail-actions">
+      <div className="row">
         <Button tone="primary" refused={refused} keys="M" onPress={onConnect}>
           Connect … <kbd className="wide-only">M</kbd>
         </Button>
