@@ -71,7 +71,7 @@ function SignInForm({ why }: SignInProps) {
       <Checkbox checked={keep} onChange={setKeep}>
         Keep it until this tab is closed
       </Checkbox>
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <FailureNotice failure={failure} />
       <Button type="submit" tone="primary" busy={busy}>
         Sign in
       </Button>

@@ -108,9 +108,7 @@ function MergeParts({ merged: { taken, conflicts }, choices, onChoose }: MergePa
           <ul className="failure-details">
             {taken.map((path) => (
               <li key={path}>
-                <code>
-                  <VisibleText text={path} max={300} />
-                </code>
+                <VisibleText code text={path} max={300} />
               </li>
             ))}
           </ul>
@@ -144,9 +142,7 @@ function ConflictChoice({ conflict: { path, base, mine, theirs }, choice, onChoo
   return (
     <fieldset>
       <legend>
-        <code>
-          <VisibleText text={path} max={300} />
-        </code>
+        <VisibleText code text={path} max={300} />
       </legend>
       <p className="quiet">
         Before: <ShownValue text={base} />
@@ -164,10 +160,4 @@ function ConflictChoice({ conflict: { path, base, mine, theirs }, choice, onChoo
 }
 
 const ShownValue = ({ text }: Readonly<{ text: string | undefined }>) =>
-  text === undefined ? (
-    <em>removed</em>
-  ) : (
-    <code>
-      <VisibleText text={text} max={500} />
-    </code>
-  )
+  text === undefined ? <em>removed</em> : <VisibleText code text={text} max={500} />

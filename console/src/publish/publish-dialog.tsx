@@ -199,11 +199,7 @@ function TestResults({ ran, passed, failed, skipped, tests }: TestReport) {
               <VisibleText text={name} max={200} />
               {mismatches[0] === undefined ? null : (
                 <>
-                  :{' '}
-                  <code>
-                    <VisibleText text={mismatches[0].path} />
-                  </code>{' '}
-                  <VisibleText text={mismatches[0].message} />
+                  : <VisibleText code text={mismatches[0].path} /> <VisibleText text={mismatches[0].message} />
                 </>
               )}
             </li>

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { ApiFailure } from '../../api/api-failure.ts'
 import { queryKeys, queryParts } from '../../api/query-keys.ts'
 import {
   cancelDelivery,
@@ -13,7 +13,7 @@ import {
 } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog, Dialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
@@ -75,7 +75,7 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
           </Button>
         )}
       </div>
-      {edit.error === null ? null : <FailureNotice failure={asFailure(edit.error)} />}
+      <FailureNotice failure={edit.error} />
       <Replayed {...replay} />
       {asked === 'retry' && (
         <ConfirmDialog
@@ -146,24 +146,17 @@ type EditDialogProps = Readonly<{ body: string; onClose(): void; onSend(body: st
 
 function EditDialog({ body, onClose, onSend }: EditDialogProps) {
   const [text, setText] = useState(body)
-  const { mutate, isPending, error } = useMutation({ mutationFn: () => onSend(text), onSuccess: onClose })
-  const actions = (
-    <>
-      <Button onPress={onClose}>Cancel</Button>
-      <Button
-        tone="primary"
-        busy={isPending}
-        refused={text === body ? 'Change the body first.' : undefined}
-        onPress={() => mutate()}
-      >
-        Retry with this body
-      </Button>
-    </>
-  )
   return (
-    <Dialog title="Retry with another body" onClose={onClose} actions={actions} size="large" isDismissable={false}>
+    <ConfirmDialog
+      title="Retry with another body"
+      size="large"
+      confirm="Retry with this body"
+      refused={text === body ? 'Change the body first.' : undefined}
+      isDismissable={false}
+      onConfirm={() => onSend(text)}
+      onClose={onClose}
+    >
       <TextField label="Body" value={text} onChange={setText} rows={14} />
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
-    </Dialog>
+    </ConfirmDialog>
   )
 }

@@ -1,4 +1,5 @@
 /** `/deliveries/:id`: one delivery: its attempts, what it sends, and what can be done about it. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -11,6 +12,8 @@ import {
 } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Fact, Facts } from '../../ui/data/facts.tsx'
+import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount, duration, Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
@@ -36,7 +39,7 @@ export function DeliveryPage() {
         {(delivery) => (
           <>
             <DeliveryActions delivery={delivery} />
-            <Facts delivery={delivery} />
+            <DeliveryFacts delivery={delivery} />
             <Attempts delivery={delivery} />
             <Outgoing delivery={delivery} />
           </>
@@ -46,72 +49,51 @@ export function DeliveryPage() {
   )
 }
 
-function Facts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
+function DeliveryFacts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
   const { id, state, endedAt, dueAt, acceptedAt, endpoint, endpointId, request, item, target, key, messageId, bytes } =
     delivery
   return (
-    <dl className="facts">
-      <div>
-        <dt>State</dt>
-        <dd>
-          <DeliveryChip state={state} />{' '}
-          {endedAt === undefined ? null : (
-            <>
-              since <Time at={endedAt} exact />
-            </>
-          )}
-          {dueAt === undefined ? null : (
-            <>
-              next attempt at <Time at={dueAt} exact />
-            </>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Delivery</dt>
-        <dd>
-          <code>{id}</code>, {byteCount(bytes)}, accepted <Time at={acceptedAt} exact />
-        </dd>
-      </div>
-      <div>
-        <dt>Target</dt>
-        <dd className="breaks">
-          <VisibleText text={target} max={300} />
-        </dd>
-      </div>
-      <div>
-        <dt>Request</dt>
-        <dd>
-          <VisibleText text={request} max={200} />
-          {item === undefined ? '' : `, item ${item}`} of{' '}
-          <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-            <VisibleText text={endpoint} max={200} />
-          </Link>
-        </dd>
-      </div>
+    <Facts>
+      <Fact name="State">
+        <DeliveryChip state={state} />{' '}
+        {endedAt === undefined ? null : (
+          <>
+            since <Time at={endedAt} exact />
+          </>
+        )}
+        {dueAt === undefined ? null : (
+          <>
+            next attempt at <Time at={dueAt} exact />
+          </>
+        )}
+      </Fact>
+      <Fact name="Delivery">
+        <code>{id}</code>, {byteCount(bytes)}, accepted <Time at={acceptedAt} exact />
+      </Fact>
+      <Fact name="Target">
+        <VisibleText text={target} max={300} />
+      </Fact>
+      <Fact name="Request">
+        <VisibleText text={request} max={200} />
+        {item === undefined ? '' : `, item ${item}`} of <EndpointLink id={endpointId} name={endpoint} />
+      </Fact>
       {key === undefined ? null : (
-        <div>
-          <dt>Key</dt>
-          <dd>
-            <Link to="/deliveries" search={{ endpoint: endpointId, request, key }}>
-              <VisibleText text={key} max={200} />
-            </Link>
-          </dd>
-        </div>
+        <Fact name="Key">
+          <Link to="/deliveries" search={{ endpoint: endpointId, request, key }}>
+            <VisibleText text={key} max={200} />
+          </Link>
+        </Fact>
       )}
-      <div>
-        <dt>Message</dt>
-        <dd>
-          <Link to="/messages/$id" params={{ id: messageId }}>
-            <code>{messageId}</code>
-          </Link>
-          {', '}
-          <Link to="/deliveries" search={{ message: messageId }}>
-            all its deliveries
-          </Link>
-        </dd>
-      </div>
-    </dl>
+      <Fact name="Message">
+        <MessageLink id={messageId}>
+          <code>{messageId}</code>
+        </MessageLink>
+        {', '}
+        <Link to="/deliveries" search={{ message: messageId }}>
+          all its deliveries
+        </Link>
+      </Fact>
+    </Facts>
   )
 }
 

@@ -11,7 +11,6 @@ const MAX_LABELS = 3
 
 export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
   {
-    id: 'name',
     title: 'Name',
     sort: 'name',
     isName: true,
@@ -25,14 +24,8 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
       </>
     ),
   },
+  { title: 'Method', sort: 'method', render: ({ method }) => (method === undefined ? '–' : <code>{method}</code>) },
   {
-    id: 'method',
-    title: 'Method',
-    sort: 'method',
-    render: ({ method }) => (method === undefined ? '–' : <code>{method}</code>),
-  },
-  {
-    id: 'pattern',
     title: 'Pattern',
     sort: 'pattern',
     render: (row) => (
@@ -51,19 +44,13 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
       </>
     ),
   },
+  { title: 'Types', render: ({ input, output }) => (input === output ? output : `${input ?? '–'} → ${output}`) },
   {
-    id: 'types',
-    title: 'Types',
-    render: ({ input, output }) => (input === output ? output : `${input ?? '–'} → ${output}`),
-  },
-  {
-    id: 'rate',
     title: 'Messages/min',
     align: 'end',
     render: ({ stats: { perMinute } }) => (perMinute === 0 ? <span className="quiet">0</span> : shortNumber(perMinute)),
   },
   {
-    id: 'failures',
     title: 'Failures, 1 h',
     align: 'end',
     render: ({ stats: { count, failures } }) =>
@@ -75,7 +62,7 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
         </span>
       ),
   },
-  { id: 'updated', title: 'Updated', sort: 'updatedAt', render: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: 'Updated', sort: 'updatedAt', render: ({ updatedAt }) => <Time at={updatedAt} /> },
 ]
 
 const shortNumber = (value: number): string => value.toLocaleString('en', { maximumSignificantDigits: 3 })

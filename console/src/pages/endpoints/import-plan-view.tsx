@@ -49,7 +49,6 @@ const numbered = (documents: readonly PlannedDocument[]): readonly Row[] =>
 
 const COLUMNS: readonly Column<Row>[] = [
   {
-    id: 'name',
     title: 'Document',
     isName: true,
     render: ({ name, file }) => (
@@ -64,13 +63,11 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   {
-    id: 'what',
     title: 'What',
     render: ({ operation: { op }, version }) =>
       op === 'create' ? 'creates an endpoint' : `replaces${version === undefined ? '' : `: version ${version}`}`,
   },
   {
-    id: 'faults',
     title: 'Check',
     render: ({ faults, warnings }) => (
       <>

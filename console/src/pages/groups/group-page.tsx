@@ -11,6 +11,8 @@ import { useRefusal } from '../../api/session.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { Fact, Facts } from '../../ui/data/facts.tsx'
+import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
@@ -41,7 +43,7 @@ export function GroupPage() {
       <QueryView query={group} what="Loading the group">
         {(data) => (
           <>
-            <Facts group={data} />
+            <GroupFacts group={data} />
             <Sample group={data} />
             <LastHour group={data} />
             <Messages group={data} />
@@ -85,66 +87,46 @@ function useLeft(key: string) {
   })
 }
 
-function Facts({ group }: Readonly<{ group: FailureGroup }>) {
+function GroupFacts({ group }: Readonly<{ group: FailureGroup }>) {
   const { key, endpoint, endpointId, stage, path, count, firstSeen, lastSeen } = group
   const left = useLeft(key)
   return (
-    <dl className="facts">
-      <div>
-        <dt>State</dt>
-        <dd>
-          <GroupMark group={group} />
-        </dd>
-      </div>
-      <div>
-        <dt>Messages</dt>
-        <dd>
-          <Link to="/messages" search={{ group: key }}>
-            {count.toLocaleString('en')}
-          </Link>
-          {left.data === undefined ? null : (
-            <>
-              {', of them '}
-              <Link to="/messages" search={{ group: key, replayed: 'false' }}>
-                {left.data.toLocaleString('en')} not fixed yet
-              </Link>
-            </>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Seen</dt>
-        <dd>
-          <Time at={firstSeen} exact /> to <Time at={lastSeen} exact />
-        </dd>
-      </div>
-      <div>
-        <dt>Endpoint</dt>
-        <dd>
-          {endpointId === undefined ? (
-            <span className="quiet">no endpoint accepted them</span>
-          ) : (
-            <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-              <VisibleText text={endpoint ?? endpointId} max={200} />
+    <Facts>
+      <Fact name="State">
+        <GroupMark group={group} />
+      </Fact>
+      <Fact name="Messages">
+        <Link to="/messages" search={{ group: key }}>
+          {count.toLocaleString('en')}
+        </Link>
+        {left.data === undefined ? null : (
+          <>
+            {', of them '}
+            <Link to="/messages" search={{ group: key, replayed: 'false' }}>
+              {left.data.toLocaleString('en')} not fixed yet
             </Link>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Where</dt>
-        <dd>
-          {stage ?? <span className="quiet">before the first stage</span>}
-          {path === undefined ? null : (
-            <>
-              , at{' '}
-              <code>
-                <VisibleText text={path} max={300} />
-              </code>
-            </>
-          )}
-        </dd>
-      </div>
-    </dl>
+          </>
+        )}
+      </Fact>
+      <Fact name="Seen">
+        <Time at={firstSeen} exact /> to <Time at={lastSeen} exact />
+      </Fact>
+      <Fact name="Endpoint">
+        {endpointId === undefined ? (
+          <span className="quiet">no endpoint accepted them</span>
+        ) : (
+          <EndpointLink id={endpointId} name={endpoint} />
+        )}
+      </Fact>
+      <Fact name="Where">
+        {stage ?? <span className="quiet">before the first stage</span>}
+        {path === undefined ? null : (
+          <>
+            , at <VisibleText code text={path} max={300} />
+          </>
+        )}
+      </Fact>
+    </Facts>
   )
 }
 
@@ -160,9 +142,7 @@ function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
         <VisibleText text={data.error} />
       </p>
       <p>
-        <Link to="/messages/$id" params={{ id: sampleId }}>
-          The newest message
-        </Link>
+        <MessageLink id={sampleId}>The newest message</MessageLink>
       </p>
     </div>
   )

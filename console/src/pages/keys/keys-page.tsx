@@ -102,7 +102,6 @@ function KeyState({ revokedAt, expiresAt }: ApiKey) {
 function createColumns(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) => void): readonly Column<ApiKey>[] {
   return [
     {
-      id: 'name',
       title: 'Name',
       isName: true,
       render: (key) => (
@@ -117,15 +116,10 @@ function createColumns(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) 
         </>
       ),
     },
-    { id: 'roles', title: 'Roles', render: ({ roles }) => roles.join(', ') },
-    { id: 'created', title: 'Made', render: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: 'Roles', render: ({ roles }) => roles.join(', ') },
+    { title: 'Made', render: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: 'State', render: (key) => <KeyState {...key} /> },
     {
-      id: 'state',
-      title: 'State',
-      render: (key) => <KeyState {...key} />,
-    },
-    {
-      id: 'revoke',
       title: 'Revoke',
       render: (key) =>
         key.revokedAt === undefined ? (

@@ -131,10 +131,8 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
         onType={() => setOpen('message')}
         onClearTyped={() => setTyped(NO_BODY)}
       />
-      {dataFailure === undefined ? null : <FailureNotice failure={dataFailure} />}
-      {runs.failure === undefined ? null : (
-        <FailureNotice failure={runs.failure} onRetry={runs.failure.isRefusal ? undefined : runs.retry} />
-      )}
+      <FailureNotice failure={dataFailure} />
+      <FailureNotice failure={runs.failure} onRetry={runs.failure?.isRefusal ? undefined : runs.retry} />
       <RunNotes runs={runs} data={data} refused={mayRun} />
       <div className="mapping-body stack">
         <div className="mapping-picture stack">

@@ -3,7 +3,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
 import type { Schemas } from '../../api/client.ts'
 import { queryKeys, queryParts } from '../../api/query-keys.ts'
 import { type ReplayLookups, replayMessage } from '../../api/records/message-calls.ts'
@@ -91,7 +90,7 @@ export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
       ) : (
         <Report report={data} onFollow={onClose} />
       )}
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+      <FailureNotice failure={error} />
     </Dialog>
   )
 }

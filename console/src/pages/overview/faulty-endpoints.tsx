@@ -69,9 +69,7 @@ function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: E
                   {path !== '' && (
                     <>
                       <Link to="/endpoints/$id/edit" params={{ id }} search={{ path }}>
-                        <code>
-                          <VisibleText text={path} max={200} />
-                        </code>
+                        <VisibleText code text={path} max={200} />
                       </Link>{' '}
                     </>
                   )}

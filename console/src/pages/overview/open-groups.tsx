@@ -40,10 +40,7 @@ export function OpenGroups() {
                         {path === undefined ? null : (
                           <>
                             {' '}
-                            at{' '}
-                            <code>
-                              <VisibleText text={path} max={120} />
-                            </code>
+                            at <VisibleText code text={path} max={120} />
                           </>
                         )}
                         , last <Time at={lastSeen} />

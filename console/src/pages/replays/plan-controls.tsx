@@ -3,7 +3,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
 import { queryKeys, queryParts } from '../../api/query-keys.ts'
 import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { changePlan, type PlanAction, runPlan } from '../../api/records/replay-calls.ts'
@@ -57,7 +56,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
           Cancel the plan …
         </Button>
       </div>
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+      <FailureNotice failure={error} />
       {cancelling && (
         <ConfirmDialog
           title="Cancel the plan"

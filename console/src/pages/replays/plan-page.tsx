@@ -7,6 +7,7 @@ import { keyed, queryKeys } from '../../api/query-keys.ts'
 import type { MessageFilters, ReplayPlan } from '../../api/records/record-types.ts'
 import { readPlan } from '../../api/records/replay-calls.ts'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
@@ -109,13 +110,11 @@ function Replays({ replays }: Readonly<{ replays: ReplayPlan['failures'] }>) {
       {replays.map(({ id, replayId, outcome, code }) => (
         <li key={replayId}>
           <OutcomeChip outcome={outcome} /> {code === undefined ? null : <code>{code}</code>}{' '}
-          <Link to="/messages/$id" params={{ id: replayId }}>
-            The replay
-          </Link>
+          <MessageLink id={replayId}>The replay</MessageLink>
           {' of '}
-          <Link to="/messages/$id" params={{ id }}>
+          <MessageLink id={id}>
             the message <code>{id}</code>
-          </Link>
+          </MessageLink>
         </li>
       ))}
     </ul>
@@ -131,17 +130,11 @@ function Groups({ plan: { groups, state } }: Readonly<{ plan: ReplayPlan }>) {
           <li key={[endpointId, outcome, code, path].join(' ')}>
             <strong>{count.toLocaleString('en')}</strong> × <OutcomeChip outcome={outcome} />{' '}
             {code === undefined ? null : <code>{code}</code>}{' '}
-            {endpointId === undefined ? null : (
-              <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-                <VisibleText text={endpoint ?? endpointId} max={200} />
-              </Link>
-            )}
+            {endpointId === undefined ? null : <EndpointLink id={endpointId} name={endpoint} />}
             {path === undefined ? null : (
               <span className="quiet">
                 {' at '}
-                <code>
-                  <VisibleText text={path} max={200} />
-                </code>
+                <VisibleText code text={path} max={200} />
               </span>
             )}
           </li>

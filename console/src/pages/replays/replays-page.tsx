@@ -15,7 +15,6 @@ import './replays.css'
 
 const COLUMNS: readonly Column<ReplayPlan>[] = [
   {
-    id: 'createdAt',
     title: 'Planned',
     isName: true,
     render: ({ id, createdAt }) => (
@@ -25,9 +24,9 @@ const COLUMNS: readonly Column<ReplayPlan>[] = [
       </Link>
     ),
   },
-  { id: 'state', title: 'State', render: (plan) => <PlanState plan={plan} /> },
-  { id: 'filter', title: 'Messages', render: (plan) => <PlanFilter plan={plan} /> },
-  { id: 'progress', title: 'Progress', render: (plan) => <PlanProgress plan={plan} /> },
+  { title: 'State', render: (plan) => <PlanState plan={plan} /> },
+  { title: 'Messages', render: (plan) => <PlanFilter plan={plan} /> },
+  { title: 'Progress', render: (plan) => <PlanProgress plan={plan} /> },
 ]
 
 export function ReplaysPage() {

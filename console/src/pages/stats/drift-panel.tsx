@@ -83,17 +83,12 @@ const Listed = ({ of, none, children }: Readonly<{ of: number; none: string; chi
 
 const getPath = ({ path }: Readonly<{ path: string }>): string => path
 
-const Path = ({ path }: Readonly<{ path: string }>) => (
-  <code>
-    <VisibleText text={path} max={300} />
-  </code>
-)
+const Path = ({ path }: Readonly<{ path: string }>) => <VisibleText code text={path} max={300} />
 
 const unreadColumns = (sampled: number): readonly Column<Drift['unread'][number]>[] => [
-  { id: 'path', title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
-  { id: 'types', title: 'Types', render: ({ types }) => types.join(', ') },
+  { title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
+  { title: 'Types', render: ({ types }) => types.join(', ') },
   {
-    id: 'seen',
     title: 'Seen in',
     align: 'end',
     render: ({ seen }) => `${seen.toLocaleString('en')} of ${sampled.toLocaleString('en')}`,
@@ -101,9 +96,8 @@ const unreadColumns = (sampled: number): readonly Column<Drift['unread'][number]
 ]
 
 const missingColumns = (id: string): readonly Column<Drift['missing'][number]>[] => [
-  { id: 'path', title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
+  { title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
   {
-    id: 'readBy',
     title: 'Read by',
     render: ({ readBy }) => (
       <ul className="stack">
@@ -117,9 +111,5 @@ const missingColumns = (id: string): readonly Column<Drift['missing'][number]>[]
       </ul>
     ),
   },
-  {
-    id: 'lastSeen',
-    title: 'Last seen',
-    render: ({ lastSeen }) => (lastSeen === undefined ? 'never' : <Time at={lastSeen} />),
-  },
+  { title: 'Last seen', render: ({ lastSeen }) => (lastSeen === undefined ? 'never' : <Time at={lastSeen} />) },
 ]

@@ -49,7 +49,6 @@ export function TableVersionsPage() {
   }
   const columns: readonly Column<TableVersion>[] = [
     {
-      id: 'version',
       title: 'Version',
       isName: true,
       render: ({ version }) => (
@@ -59,7 +58,7 @@ export function TableVersionsPage() {
       ),
     },
     ...VERSION_COLUMNS,
-    { id: 'rows', title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
+    { title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
     restoreColumn(explainRefusal, setAsked),
   ]
   return (

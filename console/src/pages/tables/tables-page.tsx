@@ -17,7 +17,6 @@ import './tables.css'
 
 const COLUMNS: readonly Column<TableRow>[] = [
   {
-    id: 'name',
     title: 'Table',
     isName: true,
     render: ({ name }) => (
@@ -26,11 +25,10 @@ const COLUMNS: readonly Column<TableRow>[] = [
       </Link>
     ),
   },
-  { id: 'rows', title: 'Rows', align: 'end', render: ({ rows }) => wholeNumber(rows) },
-  { id: 'columns', title: 'Columns', render: ({ columns }) => <VisibleText text={columns.join(', ')} max={200} /> },
-  { id: 'version', title: 'Version', align: 'end', render: ({ version }) => version },
+  { title: 'Rows', align: 'end', render: ({ rows }) => wholeNumber(rows) },
+  { title: 'Columns', render: ({ columns }) => <VisibleText text={columns.join(', ')} max={200} /> },
+  { title: 'Version', align: 'end', render: ({ version }) => version },
   {
-    id: 'unmapped',
     title: 'Unmapped codes',
     meaning: 'Codes that messages missed in it, and whose messages were not replayed yet.',
     align: 'end',
@@ -44,8 +42,8 @@ const COLUMNS: readonly Column<TableRow>[] = [
         </Link>
       ),
   },
-  { id: 'bytes', title: 'Memory', align: 'end', render: ({ bytes }) => byteCount(bytes) },
-  { id: 'updatedAt', title: 'Changed', render: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: 'Memory', align: 'end', render: ({ bytes }) => byteCount(bytes) },
+  { title: 'Changed', render: ({ updatedAt }) => <Time at={updatedAt} /> },
 ]
 
 export function TablesPage() {

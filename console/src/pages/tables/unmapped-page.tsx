@@ -256,7 +256,7 @@ function Fill({ rows, values: typedValues, refused }: FillProps) {
           {missed.length === 1 ? 'it' : 'them'} were not replayed yet.
         </p>
       )}
-      {store.error === null ? null : <FailureNotice failure={asFailure(store.error)} />}
+      <FailureNotice failure={store.error} />
     </>
   )
 }

@@ -76,7 +76,7 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
           Delete …
         </Button>
       </div>
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <FailureNotice failure={failure} />
       {isSkipping && <SkipDialog name={test.name} onSkip={onSkip} onClose={() => setSkipping(false)} />}
     </li>
   )
@@ -102,26 +102,19 @@ function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
       {mismatches.map(({ path, message, expected, actual }) => (
         <li key={`${path} ${message}`}>
           <p>
-            <code>
-              <VisibleText text={path} />
-            </code>{' '}
-            <VisibleText text={message} />
+            <VisibleText code text={path} /> <VisibleText text={message} />
           </p>
           <dl className="expected-actual columns">
             <div>
               <dt>expected</dt>
               <dd>
-                <code>
-                  <VisibleText text={shortJson(expected)} />
-                </code>
+                <VisibleText code text={shortJson(expected)} />
               </dd>
             </div>
             <div>
               <dt>actual</dt>
               <dd>
-                <code>
-                  <VisibleText text={shortJson(actual)} />
-                </code>
+                <VisibleText code text={shortJson(actual)} />
               </dd>
             </div>
           </dl>

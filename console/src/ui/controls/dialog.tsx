@@ -1,8 +1,10 @@
 /** Dialogs: one frame for all of them, and the one that asks before something is done. */
-import { type ReactNode, useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
+import type { FormEvent, ReactNode } from 'react'
 import { Dialog as AriaDialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { useKey } from '../keys/keymap.ts'
 import { FailureNotice } from '../states/failure-notice.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import { Button } from './button.tsx'
@@ -42,44 +44,61 @@ export function Dialog({ title, children, onClose, actions, size = 'small', isDi
   )
 }
 
-export type ConfirmDialogProps = Readonly<{
-  title: string
-  /** What will happen, and whether it can be undone. */
-  children: ReactNode
-  /** The word of the button that does it. */
-  confirm: string
-  tone?: 'primary' | 'danger'
-  /** A failure stays in the dialog with its reason; otherwise it closes. */
-  onConfirm(): Promise<void> | void
-  onClose(): void
-}>
+export type ConfirmDialogProps = Omit<DialogProps, 'actions'> &
+  Readonly<{
+    /** The word of the button that does it. */
+    confirm: string
+    tone?: 'primary' | 'danger'
+    /** Why it cannot be done yet. */
+    refused?: string | undefined
+    /** Does it too, as `useKey` has it. */
+    keys?: string
+    /** Other buttons, before these. */
+    others?: ReactNode
+    /** A failure stays in the dialog with its reason; otherwise it closes, unless this gives false: there is a next step. */
+    onConfirm(): unknown
+    /** What may follow a failure instead. */
+    onRetry?(failure: ApiFailure): (() => void) | undefined
+  }>
 
-export function ConfirmDialog({ title, children, confirm, tone = 'primary', onConfirm, onClose }: ConfirmDialogProps) {
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<ApiFailure>()
-  const run = async () => {
-    setBusy(true)
-    setFailure(undefined)
-    try {
-      await onConfirm()
-      onClose()
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-      setBusy(false)
-    }
+/** Asks before something is done: what will happen and whether it can be undone, or the fields of what is done. */
+export function ConfirmDialog({
+  children,
+  confirm,
+  tone = 'primary',
+  refused,
+  keys,
+  others,
+  ...given
+}: ConfirmDialogProps) {
+  const { onConfirm, onRetry, ...frame } = given
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => onConfirm(),
+    onSuccess: (result) => {
+      if (result !== false) frame.onClose()
+    },
+  })
+  const run = () => {
+    if (refused === undefined && !isPending) mutate()
   }
-  const actions = (
-    <>
-      <Button onPress={onClose}>Cancel</Button>
-      <Button tone={tone} busy={busy} onPress={() => void run()}>
-        {confirm}
-      </Button>
-    </>
-  )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    run()
+  }
+  useKey(keys ?? '', confirm, keys === undefined ? undefined : run)
   return (
-    <Dialog title={title} onClose={onClose} actions={actions}>
-      <div className="breaks">{children}</div>
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
+    <Dialog {...frame}>
+      <form className="stack" onSubmit={submit}>
+        <div className="stack breaks">{children}</div>
+        <FailureNotice failure={error} onRetry={error === null ? undefined : onRetry?.(asFailure(error))} />
+        <div className="row to-end">
+          {others}
+          <Button onPress={frame.onClose}>Cancel</Button>
+          <Button type="submit" tone={tone} refused={refused} busy={isPending} {...(keys && { keys })}>
+            {confirm}
+          </Button>
+        </div>
+      </form>
     </Dialog>
   )
 }

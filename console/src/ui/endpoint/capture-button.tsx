@@ -2,7 +2,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { type Capture, readCapture, startCapture, stopCapture } from '../../api/records/capture-calls.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -80,7 +79,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
         fault={isFaulty ? 'A whole number from 1 to 1,000.' : undefined}
       />
       <QueryView query={query}>{(capture) => capture && <CaptureState id={id} capture={capture} />}</QueryView>
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+      <FailureNotice failure={error} />
     </Dialog>
   )
 }

@@ -87,9 +87,7 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
         <StatusChip tone="quiet">There is no such endpoint now</StatusChip>
       ) : (
         <>
-          <code>
-            <VisibleText text={formatEntrance(row, origin)} max={200} />
-          </code>
+          <VisibleText code text={formatEntrance(row, origin)} max={200} />
           <span className="quiet">version {row.version}</span>
           {row.reason !== undefined && row.reason !== 'tolerated' && (
             <StatusChip tone={row.reason === 'pending' ? 'busy' : 'bad'}>

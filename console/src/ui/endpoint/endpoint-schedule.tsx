@@ -2,7 +2,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { type RunOfSchedule, runSchedule, type Schedule } from '../../api/schedule-calls.ts'
@@ -63,7 +62,7 @@ function RunDialog({ row: { id, name, version }, onClose }: Readonly<{ row: Endp
       ) : (
         <Result run={data} onFollow={onClose} />
       )}
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+      <FailureNotice failure={error} />
     </Dialog>
   )
 }

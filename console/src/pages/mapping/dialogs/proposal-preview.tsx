@@ -59,9 +59,7 @@ export function WrittenPaths({ result }: Readonly<{ result: LineResult }>) {
     <ul className="written-places stack breaks">
       {result.places.map((place, at) => (
         <li key={place}>
-          <code>
-            <VisibleText text={place} max={200} />
-          </code>{' '}
+          <VisibleText code text={place} max={200} />{' '}
           <code className="written-value">
             <VisibleText text={JSON.stringify(result.samples[at] ?? null)} max={200} />
           </code>

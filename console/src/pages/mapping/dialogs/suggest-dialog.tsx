@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type SuggestedEntry, suggestEntries } from '../../../api/mapping-calls.ts'
 import { keyed, queryKeys } from '../../../api/query-keys.ts'
-import { Button } from '../../../ui/controls/button.tsx'
-import { Dialog } from '../../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../../ui/controls/dialog.tsx'
 import { Checkbox } from '../../../ui/controls/fields.tsx'
 import { Empty, QueryView } from '../../../ui/states/states.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
@@ -27,20 +26,15 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
   const all = query.data?.suggestions ?? []
   const chosen = all.filter((one) => ticked.has(entryKey(one)))
   const toggle = (name: string) => setTicked(ticked.symmetricDifference(new Set([name])))
-  const add = () => {
-    onAdd(chosen)
-    onClose()
-  }
-  const actions = (
-    <>
-      <Button onPress={onClose}>Cancel</Button>
-      <Button tone="primary" refused={chosen.length === 0 ? 'Tick an entry first.' : undefined} onPress={add}>
-        {chosen.length === 1 ? 'Add 1 entry' : `Add ${chosen.length} entries`}
-      </Button>
-    </>
-  )
   return (
-    <Dialog title="Suggested entries" size="large" onClose={onClose} actions={actions}>
+    <ConfirmDialog
+      title="Suggested entries"
+      size="large"
+      confirm={chosen.length === 1 ? 'Add 1 entry' : `Add ${chosen.length} entries`}
+      refused={chosen.length === 0 ? 'Tick an entry first.' : undefined}
+      onConfirm={() => onAdd(chosen)}
+      onClose={onClose}
+    >
       <QueryView query={query} what="Comparing the fields">
         {({ suggestions, cut, notRead = [] }) => (
           <>
@@ -63,7 +57,7 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
           </>
         )}
       </QueryView>
-    </Dialog>
+    </ConfirmDialog>
   )
 }
 
