@@ -1,5 +1,5 @@
 /** Calls of the mapping view: what a draft makes of messages, and what it could map besides. */
-import { api, readData, type Schemas } from './client.ts'
+import { api, jsonText, readData, type Schemas } from './client.ts'
 import type { StoredTest } from './run-calls.ts'
 
 export type MappingRun = Schemas['DryRunReport']
@@ -7,34 +7,18 @@ export type MappingSuggestions = Schemas['Suggestions']
 export type SuggestedEntry = MappingSuggestions['suggestions'][number]
 export type RecentMessage = Schemas['ListedMessage']
 
-const asSent = (body: unknown): string => String(body)
-
 /** In: the request of a dry run as JSON text. Out: its report for the view of the mapping. Fails with an ApiFailure. */
 export const runMapping = (request: string, signal?: AbortSignal): Promise<MappingRun> =>
-  readData(
-    api.POST('/endpoints/dry-run', {
-      headers: { 'content-type': 'application/json' },
-      body: request as never,
-      bodySerializer: asSent,
-      ...(signal && { signal }),
-    }),
-  )
+  readData(api.POST('/endpoints/dry-run', { ...jsonText(request), signal: signal ?? null }))
 
 /** In: the request as JSON text. Fails with an ApiFailure. */
 export const suggestEntries = (request: string, signal?: AbortSignal): Promise<MappingSuggestions> =>
-  readData(
-    api.POST('/endpoints/suggest', {
-      headers: { 'content-type': 'application/json' },
-      body: request as never,
-      bodySerializer: asSent,
-      ...(signal && { signal }),
-    }),
-  )
+  readData(api.POST('/endpoints/suggest', { ...jsonText(request), signal: signal ?? null }))
 
 /** The newest recorded messages of an endpoint. */
 export async function recentMessages(endpointId: string, signal?: AbortSignal): Promise<readonly RecentMessage[]> {
   const query = { endpoint: [endpointId], limit: 20 }
-  const { messages } = await readData(api.GET('/messages', { params: { query }, ...(signal && { signal }) }))
+  const { messages } = await readData(api.GET('/messages', { params: { query }, signal: signal ?? null }))
   return messages
 }
 

@@ -1,15 +1,16 @@
 /** `/deliveries`: requests that are stored until their target has them, newest first. */
+
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { DELIVERY_STATES, type DeliveryAct } from '../../../../src/core/deliveries/delivery.ts'
-import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { queryKeys, queryParts } from '../../api/query-keys.ts'
 import {
   changeDeliveries,
   type DeliveryState,
   type ListedDelivery,
   listDeliveries,
-  readDeliveryCounts,
 } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -94,7 +95,7 @@ export function DeliveriesPage() {
 
 /** How many there are in each state; each leads to its list. */
 function Counts() {
-  const { data } = useQuery(keyed(queryKeys.deliveryCounts, ({ signal }) => readDeliveryCounts(signal)))
+  const { data } = useQuery(queries.deliveryCounts)
   if (data === undefined || data.counts.length === 0) return null
   const { counts, oldestAt } = data
   const figures = DELIVERY_STATES.map((state) => {

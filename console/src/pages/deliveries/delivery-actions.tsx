@@ -1,14 +1,16 @@
 /** Retrying one delivery, as it was or through the document of today, and cancelling it. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
-import { queryKeys, queryParts } from '../../api/query-keys.ts'
+import { get } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import {
   cancelDelivery,
   type DeliveryDetail,
   type RetriedDelivery,
-  readOutgoing,
   retryDelivery,
 } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -32,11 +34,11 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
   const [replay, setReplay] = useState<Pick<RetriedDelivery, 'replay' | 'warning'>>({})
   const settle = () => {
     void client.invalidateQueries({ queryKey: queryParts.deliveries })
-    client.removeQueries({ queryKey: queryKeys.deliveryRequest(id) })
+    client.removeQueries({ queryKey: queries.deliveryRequest(id).queryKey })
   }
   const edit = useMutation({
     mutationFn: async () => {
-      const { body, masked } = await readOutgoing(id)
+      const { body, masked } = await get('/deliveries/{id}/request', { path: { id } })
       // What is hidden would be sent as it is shown.
       if (masked || body === undefined) throw new ApiFailure(NOT_EDITABLE, { status: 422 })
       return body

@@ -3,13 +3,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import {
-  type DeliveryDetail,
-  type OutgoingRequest,
-  readDelivery,
-  readOutgoing,
-} from '../../api/records/delivery-calls.ts'
+import { queries } from '../../api/queries.ts'
+import type { DeliveryDetail, OutgoingRequest } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
@@ -30,7 +25,7 @@ const route = getRouteApi('/deliveries/$id')
 export function DeliveryPage() {
   const { id } = route.useParams()
   const query = useQuery({
-    ...keyed(queryKeys.delivery(id), ({ signal }) => readDelivery(id, signal)),
+    ...queries.delivery(id),
     refetchInterval: ({ state }) => (state.data?.state === 'pending' ? EVERY_MS : false),
   })
   return (
@@ -126,7 +121,7 @@ function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryD
   const refused = useRefusal('operator')
   const [isOpen, setOpen] = useState(false)
   const query = useQuery({
-    ...keyed(queryKeys.deliveryRequest(id), ({ signal }) => readOutgoing(id, signal)),
+    ...queries.deliveryRequest(id),
     enabled: isOpen,
   })
   if (outgoing === undefined) return null

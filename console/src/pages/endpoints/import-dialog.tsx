@@ -12,14 +12,14 @@ import { ImportPlanView } from './import-plan-view.tsx'
 
 export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const client = useQueryClient()
-  const [files, setFiles] = useState<readonly ImportSource[]>([])
+  const [files, setFiles] = useState<readonly File[]>([])
   const [pasted, setPasted] = useState('')
   const [note, setNote] = useState('')
   const [plan, setPlan] = useState<ImportPlan>()
-  const sources = [...files, ...(pasted.trim() === '' ? [] : [{ file: 'pasted text', text: pasted }])]
-  const takeFiles = async (list: FileList | null) => setFiles(await Promise.all(Array.from(list ?? [], readSource)))
+  const takeFiles = (list: FileList | null) => setFiles([...(list ?? [])])
   const show = async () => {
-    setPlan(await planImport(sources))
+    const sources = await Promise.all(files.map(readSource))
+    setPlan(await planImport([...sources, ...(isPasted ? [{ file: 'pasted text', text: pasted }] : [])]))
     return false
   }
   const run = async () => {
@@ -27,9 +27,10 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
     await client.invalidateQueries({ queryKey: queryParts.endpoints })
     notify(results.length === 1 ? 'One endpoint is imported.' : `${results.length} endpoints are imported.`)
   }
+  const isPasted = pasted.trim() !== ''
   const drop = (event: DragEvent) => {
     event.preventDefault()
-    void takeFiles(event.dataTransfer.files)
+    takeFiles(event.dataTransfer.files)
   }
   if (plan !== undefined) {
     return (
@@ -55,7 +56,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
       title="Import endpoints"
       size="large"
       confirm="Show the plan"
-      refused={sources.length === 0 ? 'Choose files or paste a document first.' : undefined}
+      refused={files.length === 0 && !isPasted ? 'Choose files or paste a document first.' : undefined}
       isDismissable={false}
       onConfirm={show}
       onClose={onClose}
@@ -72,10 +73,10 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
             type="file"
             multiple
             accept=".json,application/json"
-            onChange={({ target }) => void takeFiles(target.files)}
+            onChange={({ target }) => takeFiles(target.files)}
           />
         </label>
-        {files.length > 0 && <p role="status">{files.map(({ file }) => file).join(', ')}</p>}
+        {files.length > 0 && <p role="status">{files.map(({ name }) => name).join(', ')}</p>}
       </div>
       <TextField label="Or paste documents" value={pasted} onChange={setPasted} rows={10} />
     </ConfirmDialog>

@@ -3,10 +3,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { listMessages, readMessage } from '../../api/records/message-calls.ts'
+import { queries } from '../../api/queries.ts'
 import type { FailureGroup } from '../../api/records/record-types.ts'
-import { type GroupList, listGroups, readGroup } from '../../api/records/replay-calls.ts'
+import type { GroupList } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { Button } from '../../ui/controls/button.tsx'
@@ -30,7 +29,7 @@ const route = getRouteApi('/groups/$key')
 export function GroupPage() {
   const { key } = route.useParams()
   const group = useQuery({
-    ...keyed(queryKeys.group(key), ({ signal }) => readGroup(key, signal)),
+    ...queries.group(key),
     refetchInterval: EVERY_MS,
   })
   const code = group.data?.code
@@ -81,7 +80,7 @@ function Actions({ group }: Readonly<{ group: FailureGroup }>) {
 function useLeft(key: string) {
   const filters = { group: key, replayed: 'false' }
   return useQuery({
-    ...keyed(queryKeys.groupList(filters), ({ signal }) => listGroups(filters, signal)),
+    ...queries.groups(filters),
     refetchInterval: EVERY_MS,
     select: ({ groups }: GroupList) => groups[0]?.count ?? 0,
   })
@@ -132,9 +131,7 @@ function GroupFacts({ group }: Readonly<{ group: FailureGroup }>) {
 
 /** The sentence of the newest failure represents the group. */
 function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
-  const { data } = useQuery({
-    ...keyed(queryKeys.message(sampleId), ({ signal }) => readMessage(sampleId, signal)),
-  })
+  const { data } = useQuery(queries.message(sampleId))
   if (data?.error === undefined) return null
   return (
     <div className="failure">
@@ -153,7 +150,7 @@ const count = (value: number): string => value.toLocaleString('en')
 function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>) {
   const filters = { group: key }
   const list = useQuery({
-    ...keyed(queryKeys.groupList(filters), ({ signal }) => listGroups(filters, signal)),
+    ...queries.groups(filters),
     refetchInterval: EVERY_MS,
   })
   const from = list.data?.minutesFrom
@@ -165,11 +162,7 @@ function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>
 }
 
 function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
-  const query = useQuery({
-    ...keyed(queryKeys.groupMessages(key), ({ signal }) =>
-      listMessages({ group: key }, { limit: MAX_MESSAGES }, signal),
-    ),
-  })
+  const query = useQuery(queries.messages({ group: key }, MAX_MESSAGES))
   return (
     <section className="stack" aria-labelledby="newest">
       <h2 id="newest">Newest messages</h2>

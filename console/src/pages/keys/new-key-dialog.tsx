@@ -1,8 +1,9 @@
 /** Making a key. It is shown once: neither the service nor this page can show it again. */
+
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, readData, type Schemas } from '../../api/client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
 import { type Role, startSession, useMe } from '../../api/session.ts'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, SelectField, TextField } from '../../ui/controls/fields.tsx'
@@ -27,7 +28,7 @@ export function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
     onClose()
     if (made === undefined) return
     if (isOpen) void startSession()
-    else void client.invalidateQueries({ queryKey: queryKeys.keys })
+    else void client.invalidateQueries({ queryKey: queries.keys.queryKey })
   }
   if (made !== undefined) return <ShownKey made={made} isFirst={isOpen} onClose={close} />
   return (

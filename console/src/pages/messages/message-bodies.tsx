@@ -3,8 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { readMessageBody } from '../../api/records/message-calls.ts'
+import { queries } from '../../api/queries.ts'
 import type { BodySummary, MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'
@@ -67,7 +66,7 @@ function BodyMarks({ body: { cut, masked } }: Readonly<{ body: BodySummary }>) {
 /** A recorded body never changes, and may be large: it is read once, and forgotten when it is closed. */
 export const useMessageBody = (id: string, which: string, isOn = true) =>
   useQuery({
-    ...keyed(queryKeys.messageBody(id, which), ({ signal }) => readMessageBody(id, which, signal)),
+    ...queries.messageBody(id, which),
     enabled: isOn,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,

@@ -4,8 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useLayoutEffect, useRef } from 'react'
 import { SOURCE_WORDS } from '../../../../src/core/origin.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { readMessage } from '../../api/records/message-calls.ts'
+import { queries } from '../../api/queries.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { EndpointLink } from '../../ui/data/links.tsx'
@@ -28,7 +27,7 @@ export function MessageDetail() {
   const { id } = route.useParams()
   const navigate = route.useNavigate()
   const heading = useFocusOnChange(id)
-  const query = useQuery({ ...keyed(queryKeys.message(id), ({ signal }) => readMessage(id, signal)) })
+  const query = useQuery(queries.message(id))
   const close = () => {
     void navigate({ to: '/messages', search: withoutBody, resetScroll: false }).then(() => focusRow(id))
   }

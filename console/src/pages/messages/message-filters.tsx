@@ -1,9 +1,10 @@
 /** The filters of /messages: all those of the API. The ones that are used most come first, the others when asked for. */
+
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { SOURCE_WORDS, SOURCES } from '../../../../src/core/origin.ts'
-import { endpointNamesFor, listEndpoints } from '../../api/endpoint-calls.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { endpointNamesFor } from '../../api/endpoint-calls.ts'
+import { queries } from '../../api/queries.ts'
 import { useCodes } from '../../api/vocabulary.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
@@ -105,9 +106,7 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
   const [typed, setTyped] = useState('')
   const codes = useCodes()
   const { data } = useQuery({
-    ...keyed(queryKeys.endpointsFound(typed, MAX_NAMES), ({ signal }) =>
-      listEndpoints({ ...(typed !== '' && { q: typed }), limit: MAX_NAMES }, signal),
-    ),
+    ...queries.endpointsFound({ ...(typed !== '' && { q: typed }), limit: MAX_NAMES }),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })

@@ -2,8 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { listMessages, readMessage } from '../../api/records/message-calls.ts'
+import { queries } from '../../api/queries.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -17,13 +16,9 @@ type ChainLink = Readonly<{ id: string; startedAt?: string; outcome?: string; co
 export function ReplayChain({ message }: Readonly<{ message: MessageRecord }>) {
   const { id, replayOf } = message
   const first = replayOf ?? id
-  const replays = useQuery({
-    ...keyed(queryKeys.messageReplays(first), ({ signal }) =>
-      listMessages({ replayOf: first }, { limit: MAX_REPLAYS }, signal),
-    ),
-  })
+  const replays = useQuery(queries.messages({ replayOf: first }, MAX_REPLAYS))
   const original = useQuery({
-    ...keyed(queryKeys.message(first), ({ signal }) => readMessage(first, signal)),
+    ...queries.message(first),
     enabled: replayOf !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })

@@ -4,7 +4,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Schemas } from '../../api/client.ts'
-import { queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import { type ReplayLookups, replayMessage } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -46,7 +47,7 @@ export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
       }),
     onSettled: () => {
       void client.invalidateQueries({ queryKey: queryParts.messages })
-      void client.invalidateQueries({ queryKey: queryKeys.message(message.id) })
+      void client.invalidateQueries({ queryKey: queries.message(message.id).queryKey })
       void client.invalidateQueries({ queryKey: queryParts.groups })
     },
   })

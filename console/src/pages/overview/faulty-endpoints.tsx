@@ -1,10 +1,9 @@
 /** Endpoints that are not active, or active with faults: each fault leads to its place in the editor. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, readData } from '../../api/client.ts'
-import { listEndpoints } from '../../api/endpoint-calls.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
@@ -13,9 +12,7 @@ const SHOWN = 10
 const MAX_FAULTS = 5
 
 export function FaultyEndpoints() {
-  const query = useQuery({
-    ...keyed(queryKeys.endpointsWithFaults, ({ signal }) => listEndpoints({ faults: 'true', limit: SHOWN }, signal)),
-  })
+  const query = useQuery(queries.endpointsFound({ faults: 'true', limit: SHOWN }))
   return (
     <section className="panel" aria-labelledby="faulty-endpoints">
       <h2 id="faulty-endpoints">Endpoints with faults</h2>
@@ -40,11 +37,7 @@ export function FaultyEndpoints() {
 }
 
 function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: EndpointRow }>) {
-  const query = useQuery({
-    ...keyed(queryKeys.endpointFaults(id), ({ signal }) =>
-      readData(api.GET('/endpoints/{id}/faults', { params: { path: { id } }, signal })),
-    ),
-  })
+  const query = useQuery(queries.endpointFaults(id))
   return (
     <li className="faulty">
       <span>

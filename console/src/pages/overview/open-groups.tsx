@@ -1,8 +1,8 @@
 /** The largest groups of failures without a mark. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { listGroups } from '../../api/records/replay-calls.ts'
+import { queries } from '../../api/queries.ts'
 import { Time } from '../../ui/data/time.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
@@ -15,7 +15,7 @@ const OPEN = { state: ['open'], replayed: 'false' } as const
 
 export function OpenGroups() {
   const query = useQuery({
-    ...keyed(queryKeys.groupList(OPEN), ({ signal }) => listGroups(OPEN, signal)),
+    ...queries.groups(OPEN),
     refetchInterval: EVERY_MS,
   })
   return (

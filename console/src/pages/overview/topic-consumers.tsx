@@ -1,8 +1,9 @@
 /** How the consumers of topics are doing: the ones that need somebody first. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, readData, type Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import type { Schemas } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
@@ -18,7 +19,7 @@ const EVERY_MS = 5_000
 /** Nothing without topics: most services have none. */
 export function TopicConsumers() {
   const query = useQuery({
-    ...keyed(queryKeys.consumers, ({ signal }) => readData(api.GET('/consumers', { signal }))),
+    ...queries.consumers,
     refetchInterval: EVERY_MS,
   })
   if (query.error === null && (query.data === undefined || query.data.length === 0)) return null

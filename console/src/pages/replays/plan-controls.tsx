@@ -3,7 +3,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { changePlan, type PlanAction, runPlan } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -18,7 +19,7 @@ function useChange(plan: ReplayPlan) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: (act: () => Promise<ReplayPlan>) => act(),
-    onSuccess: (after) => client.setQueryData(queryKeys.replay(plan.id), after),
+    onSuccess: (after) => client.setQueryData(queries.replay(plan.id).queryKey, after),
     onSettled: () => client.invalidateQueries({ queryKey: queryParts.replays }),
   })
 }

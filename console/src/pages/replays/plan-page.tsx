@@ -3,9 +3,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
 import type { MessageFilters, ReplayPlan } from '../../api/records/record-types.ts'
-import { readPlan } from '../../api/records/replay-calls.ts'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
@@ -26,7 +25,7 @@ const route = getRouteApi('/replays/$plan')
 export function PlanPage() {
   const { plan: id } = route.useParams()
   const query = useQuery({
-    ...keyed(queryKeys.replay(id), ({ signal }) => readPlan(id, signal)),
+    ...queries.replay(id),
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? EVERY_MS : false),
   })
   return (

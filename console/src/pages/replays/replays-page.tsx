@@ -1,9 +1,9 @@
 /** `/replays`: the plans of replays, newest first. */
 
 import { Link } from '@tanstack/react-router'
+import { get } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import type { ReplayPlan } from '../../api/records/record-types.ts'
-import { listPlans } from '../../api/records/replay-calls.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -32,7 +32,7 @@ const COLUMNS: readonly Column<ReplayPlan>[] = [
 export function ReplaysPage() {
   const pages = useRowPages<ReplayPlan>({
     queryKey: queryKeys.replayRows,
-    readPage: async (_cursor, signal) => ({ rows: await listPlans(signal) }),
+    readPage: async (_cursor, signal) => ({ rows: (await get('/messages/replay', {}, signal)).plans }),
   })
   return (
     <Page title="Replays">

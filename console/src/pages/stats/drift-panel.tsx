@@ -1,9 +1,10 @@
 /** Drift: what recent messages carry and nothing reads, and what is read and no recent message carries. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { api, readData, type Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import type { Schemas } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
@@ -16,9 +17,7 @@ type Drift = Schemas['Drift']
 
 export function DriftPanel({ id }: Readonly<{ id: string }>) {
   const query = useQuery({
-    ...keyed(queryKeys.endpointDrift(id), ({ signal }) =>
-      readData(api.GET('/endpoints/{id}/drift', { params: { path: { id } }, signal })),
-    ),
+    ...queries.endpointDrift(id),
     refetchInterval: EVERY_MS,
   })
   return (

@@ -1,9 +1,10 @@
 /** `/endpoints/:id/stats`: how the messages of an endpoint went, as charts with their tables. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { api, readData, type Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import type { Schemas } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { minuteSeries } from '../../ui/charts/minute-series.ts'
 import { SelectField } from '../../ui/controls/fields.tsx'
@@ -29,9 +30,7 @@ export function StatsPage() {
   const { period = PERIODS[0] } = route.useSearch()
   const navigate = route.useNavigate()
   const query = useQuery({
-    ...keyed(queryKeys.endpointStats(id), ({ signal }) =>
-      readData(api.GET('/endpoints/{id}/stats', { params: { path: { id } }, signal })),
-    ),
+    ...queries.endpointStats(id),
     refetchInterval: EVERY_MS,
   })
   return (

@@ -1,9 +1,10 @@
 /** `/tables`: what endpoints translate codes with. */
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { get } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
-import { listTables, type TableRow } from '../../api/table-calls.ts'
+import type { TableRow } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
@@ -51,7 +52,7 @@ export function TablesPage() {
   const [isNew, setNew] = useState(false)
   const pages = useRowPages<TableRow>({
     queryKey: queryKeys.tableListRows,
-    readPage: async (_cursor, signal) => ({ rows: await listTables(signal) }),
+    readPage: async (_cursor, signal) => ({ rows: await get('/tables', {}, signal) }),
   })
   const add = (
     <Button refused={refused} onPress={() => setNew(true)}>

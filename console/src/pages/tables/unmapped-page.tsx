@@ -1,12 +1,14 @@
 /** `/unmapped`: the codes that messages missed in tables: filled here, and their messages replayed. */
+
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ClipboardEvent, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
-import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { createStore, type Store, useStore } from '../../api/store.ts'
-import { changeRows, listTables, listUnmapped, removeUnmapped, type TableRow } from '../../api/table-calls.ts'
+import { changeRows, removeUnmapped, type TableRow } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { Checkbox, SelectField } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
@@ -26,7 +28,7 @@ import './tables.css'
 const route = getRouteApi('/unmapped')
 
 export function UnmappedPage() {
-  const query = useQuery(keyed(queryKeys.tables, ({ signal }) => listTables(signal)))
+  const query = useQuery(queries.tables)
   return (
     <Page title="Unmapped codes">
       <QueryView query={query} what="Loading the tables">
@@ -129,17 +131,17 @@ function useMissedRows(
   const shown = tables.filter(({ name, unmapped, filled }) =>
     wanted === undefined ? unmapped + filled > 0 : name === wanted,
   )
-  const queries = useQueries({
-    queries: shown.map(({ name }) => keyed(queryKeys.unmapped(name), ({ signal }) => listUnmapped(name, signal))),
+  const answers = useQueries({
+    queries: shown.map(({ name }) => queries.unmapped(name)),
   })
-  const all = queries.flatMap(({ data }, at) =>
+  const all = answers.flatMap(({ data }, at) =>
     (data?.codes ?? []).flatMap((code): readonly MissedRow[] => {
       const table = shown[at]
       return table === undefined ? [] : [{ ...code, table, fill: columnToFill(table, code.column, chosen) }]
     }),
   )
   const names = new Map(all.flatMap(({ endpoints }) => endpoints.map(({ id, name }) => [id, name] as const)))
-  const notes = queries.flatMap(({ data }, at) => {
+  const notes = answers.flatMap(({ data }, at) => {
     if (data === undefined) return []
     const { codes, codesInAll, uncounted } = data
     const name = shown[at]?.name
@@ -149,14 +151,14 @@ function useMissedRows(
         : []
     return uncounted === 0 ? more : [...more, `${name}: ${wholeNumber(uncounted)} misses of codes that are not listed.`]
   })
-  const error = queries.find((one) => one.error !== null)?.error ?? undefined
+  const error = answers.find((one) => one.error !== null)?.error ?? undefined
   return {
     rows: endpoint === undefined ? all : all.filter(({ endpoints }) => endpoints.some(({ id }) => id === endpoint)),
     endpoints: Array.from(names, ([value, label]) => ({ value, label })),
     notes,
     failure: error === undefined ? undefined : asFailure(error),
-    isFetched: queries.every((one) => one.isFetchedAfterMount),
-    isPending: queries.some((one) => one.isPending && one.error === null),
+    isFetched: answers.every((one) => one.isFetchedAfterMount),
+    isPending: answers.some((one) => one.isPending && one.error === null),
   }
 }
 

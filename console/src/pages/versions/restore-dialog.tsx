@@ -2,7 +2,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
-import { compareVersions, listVersions, restoreVersion, type VersionDiff } from '../../api/changes/version-calls.ts'
+import { restoreVersion, type VersionDiff } from '../../api/changes/version-calls.ts'
+import { get } from '../../api/client.ts'
 import { readDocument } from '../../api/document-calls.ts'
 import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
@@ -27,9 +28,14 @@ export function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
     ...keyed(answerKey<RestorePlan>('restore-plan', 'of', id, version), async ({ signal }) => {
       const etag = await readEtag(id, signal)
       // Not those of the page: somebody may have changed the endpoint since.
-      const [current] = await listVersions(id, signal)
+      const [current] = await get('/endpoints/{id}/versions', { path: { id } }, signal)
       if (etag === undefined || current === undefined) return { etag, changes: undefined }
-      return { etag, changes: (await compareVersions(id, current.version, version, signal)).changes }
+      const { changes } = await get(
+        '/endpoints/{id}/versions/{version}/diff/{other}',
+        { path: { id, version: current.version, other: version } },
+        signal,
+      )
+      return { etag, changes }
     }),
     staleTime: 0,
     gcTime: 0,

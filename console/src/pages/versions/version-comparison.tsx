@@ -1,7 +1,9 @@
 /** Two versions: what differs by path, as the service says it, and both documents side by side. */
+
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { compareVersions, readVersion, type Version } from '../../api/changes/version-calls.ts'
-import { answerKey, keyed, queryKeys } from '../../api/query-keys.ts'
+import { readVersion, type Version } from '../../api/changes/version-calls.ts'
+import { queries } from '../../api/queries.ts'
+import { answerKey, keyed } from '../../api/query-keys.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-diff-view.tsx'
 import { VersionRange } from '../../ui/data/version-range.tsx'
@@ -18,7 +20,7 @@ export type VersionComparisonProps = Readonly<{
 
 export function VersionComparison({ id, versions, from, to, onChange }: VersionComparisonProps) {
   const difference = useQuery({
-    ...keyed(queryKeys.versionDiff(id, from, to), ({ signal }) => compareVersions(id, from, to, signal)),
+    ...queries.versionDiff(id, from, to),
     placeholderData: keepPreviousData,
   })
   const before = useVersionText(id, from)

@@ -1,9 +1,10 @@
 /** Recording the next messages of an endpoint with all bodies, whatever its policy keeps of the others. */
+
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { type Capture, readCapture, startCapture, stopCapture } from '../../api/records/capture-calls.ts'
+import { queries } from '../../api/queries.ts'
+import { type Capture, startCapture, stopCapture } from '../../api/records/capture-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog } from '../controls/dialog.tsx'
@@ -34,15 +35,15 @@ export function CaptureButton({ id }: Readonly<{ id: string }>) {
 
 function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }>) {
   const client = useQueryClient()
-  const queryKey = queryKeys.capture(id)
+  const capture = queries.capture(id)
   const query = useQuery({
-    ...keyed(queryKey, ({ signal }) => readCapture(id, signal)),
+    ...capture,
     refetchInterval: ({ state }) => (state.data?.isActive === true ? EVERY_MS : false),
   })
   const [count, setCount] = useState('10')
   const { mutate, isPending, error } = useMutation({
     mutationFn: async (act: () => Promise<Capture | null>) => act(),
-    onSuccess: (capture) => client.setQueryData(queryKey, capture),
+    onSuccess: (after) => client.setQueryData(capture.queryKey, after),
   })
   const messages = Number(count)
   const isFaulty = !Number.isInteger(messages) || messages < 1 || messages > MAX_MESSAGES

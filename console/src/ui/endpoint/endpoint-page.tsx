@@ -1,10 +1,10 @@
 /** The frame of the pages of one endpoint: its name, whether it is active, and the way to its other pages. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { listEndpoints } from '../../api/endpoint-calls.ts'
 import { type EndpointRow, formatEntrance, isRouted } from '../../api/endpoint-row.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
 import { StatusChip } from '../data/status-chip.tsx'
@@ -16,13 +16,7 @@ const EndpointSchedule = lazy(async () => ({ default: (await import('./endpoint-
 
 /** The row of an endpoint; null if there is none, or no longer. */
 export function useEndpointRow(id: string) {
-  return useQuery({
-    ...keyed(queryKeys.endpointRow(id), async ({ signal }) => {
-      const { endpoints } = await listEndpoints({ q: id, limit: 1 }, signal)
-      return endpoints.find((row) => row.id === id) ?? null
-    }),
-    enabled: id !== '',
-  })
+  return useQuery({ ...queries.endpointRow(id), enabled: id !== '' })
 }
 
 export type EndpointPageProps = Readonly<{

@@ -1,8 +1,9 @@
 /** Entries that the service suggests. Each is ticked by the user; none is taken by itself. */
+
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type SuggestedEntry, suggestEntries } from '../../../api/mapping-calls.ts'
-import { keyed, queryKeys } from '../../../api/query-keys.ts'
+import type { SuggestedEntry } from '../../../api/mapping-calls.ts'
+import { queries } from '../../../api/queries.ts'
 import { ConfirmDialog } from '../../../ui/controls/dialog.tsx'
 import { Checkbox } from '../../../ui/controls/fields.tsx'
 import { Empty, QueryView } from '../../../ui/states/states.tsx'
@@ -20,7 +21,7 @@ export type SuggestDialogProps = Readonly<{
 export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDialogProps) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
   const query = useQuery({
-    ...keyed(queryKeys.suggestions(request), ({ signal }) => suggestEntries(request, signal)),
+    ...queries.suggestions(request),
     staleTime: Number.POSITIVE_INFINITY,
   })
   const all = query.data?.suggestions ?? []
