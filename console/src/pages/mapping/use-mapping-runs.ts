@@ -4,7 +4,8 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { ApiFailure } from '../../api/api-failure.ts'
 import { asFailure } from '../../api/api-failure.ts'
-import { type MappingRun, readTestInput, recentMessages } from '../../api/mapping-calls.ts'
+import { readGiven } from '../../api/given-parts.ts'
+import { type MappingRun, recentMessages } from '../../api/mapping-calls.ts'
 import { queries } from '../../api/queries.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
@@ -85,6 +86,9 @@ export const useRecentMessages = (id: string) =>
 export const useTestData = (id: string, test: string | undefined) =>
   useQuery({
     ...queries.endpointTests(id),
-    select: ({ file }) => readTestInput(file.tests, test ?? '') ?? null,
+    select: ({ file }) => {
+      const found = file.tests.find(({ name }) => name === test)
+      return found === undefined ? null : readGiven(found)
+    },
     enabled: id !== NEW && test !== undefined,
   })

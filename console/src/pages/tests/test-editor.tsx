@@ -2,7 +2,7 @@
 import { useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
 import type { StoredTest } from '../../api/run-calls.ts'
-import { LazyCodeEditor } from '../../ui/code/lazy-code-editor.tsx'
+import { LazyCodeEditor } from '../../ui/code/lazy-views.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 
 export type TestEditorProps = Readonly<{

@@ -53,6 +53,8 @@ export type ConfirmDialogProps = Omit<DialogProps, 'actions'> &
     refused?: string | undefined
     /** Does it too, as `useKey` has it. */
     keys?: string
+    /** What came of it: shown in place of what was asked. */
+    result?: ReactNode
     /** Other buttons, before these. */
     others?: ReactNode
     /** A failure stays in the dialog with its reason; otherwise it closes, unless this gives false: there is a next step. */
@@ -62,16 +64,8 @@ export type ConfirmDialogProps = Omit<DialogProps, 'actions'> &
   }>
 
 /** Asks before something is done: what will happen and whether it can be undone, or the fields of what is done. */
-export function ConfirmDialog({
-  children,
-  confirm,
-  tone = 'primary',
-  refused,
-  keys,
-  others,
-  ...given
-}: ConfirmDialogProps) {
-  const { onConfirm, onRetry, ...frame } = given
+export function ConfirmDialog({ children, confirm, tone = 'primary', refused, ...given }: ConfirmDialogProps) {
+  const { keys, result, others, onConfirm, onRetry, ...frame } = given
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => onConfirm(),
     onSuccess: (result) => {
@@ -86,6 +80,18 @@ export function ConfirmDialog({
     run()
   }
   useKey(keys ?? '', confirm, keys === undefined ? undefined : run)
+  if (result !== undefined) {
+    const close = (
+      <Button tone="primary" onPress={frame.onClose}>
+        Close
+      </Button>
+    )
+    return (
+      <Dialog {...frame} actions={close}>
+        {result}
+      </Dialog>
+    )
+  }
   return (
     <Dialog {...frame}>
       <form className="stack" onSubmit={submit}>
