@@ -12,6 +12,7 @@ import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount, duration, Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { DeliveryActions } from './delivery-actions.tsx'
@@ -94,8 +95,7 @@ function DeliveryFacts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
 
 function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery: DeliveryDetail }>) {
   return (
-    <section className="stack">
-      <h2>Attempts</h2>
+    <Section title="Attempts">
       {attempts > lastAttempts.length && (
         <p>
           The latest {lastAttempts.length} of {attempts.toLocaleString('en')} are shown.
@@ -104,7 +104,7 @@ function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery:
       {lastAttempts.length === 0 ? (
         <p className="quiet">None was made yet.</p>
       ) : (
-        <ol reversed>
+        <ol reversed className="bullets">
           {lastAttempts.toReversed().map((attempt) => (
             <li key={attempt.at}>
               <Time at={attempt.at} exact />, {duration(attempt.ms)}: <AttemptResult attempt={attempt} />
@@ -112,7 +112,7 @@ function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery:
           ))}
         </ol>
       )}
-    </section>
+    </Section>
   )
 }
 
@@ -126,8 +126,7 @@ function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryD
   })
   if (outgoing === undefined) return null
   return (
-    <section className="stack">
-      <h2>What is sent</h2>
+    <Section title="What is sent">
       {isOpen ? (
         <QueryView query={query} what="Loading the request">
           {(whole) => <WholeRequest id={id} request={whole} />}
@@ -140,7 +139,7 @@ function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryD
           </Button>
         </>
       )}
-    </section>
+    </Section>
   )
 }
 
@@ -153,7 +152,7 @@ const Head = ({
         {method} <VisibleText text={url} max={2_000} />
       </code>
     </p>
-    <ul>
+    <ul className="bullets">
       {Object.entries(headers).map(([name, value]) => (
         <li key={name} className="breaks">
           <code>

@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import { type EndpointRow, entrancesBesideRoute } from '../../api/endpoint-row.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
+import { shortNumber } from '../../ui/data/figures.tsx'
 import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { ScheduleFacts } from '../../ui/endpoint/schedule-facts.tsx'
@@ -64,8 +65,6 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
   },
   { title: 'Updated', sort: 'updatedAt', render: ({ updatedAt }) => <Time at={updatedAt} /> },
 ]
-
-const shortNumber = (value: number): string => value.toLocaleString('en', { maximumSignificantDigits: 3 })
 
 function EndpointState({ active, reason, faults }: Pick<EndpointRow, 'active' | 'reason' | 'faults'>) {
   const count = faults === 1 ? '1 fault' : `${faults} faults`

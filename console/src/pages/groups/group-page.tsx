@@ -11,11 +11,13 @@ import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
 import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { Page } from '../../ui/states/page.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { GroupActions, GroupMark } from './group-state.tsx'
@@ -145,8 +147,6 @@ function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
   )
 }
 
-const count = (value: number): string => value.toLocaleString('en')
-
 function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>) {
   const filters = { group: key }
   const list = useQuery({
@@ -158,18 +158,17 @@ function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>
   const times = useMemo(() => shown.map((_, index) => Date.parse(from ?? '') + index * MINUTE_MS), [shown, from])
   const series = useMemo(() => [{ name: 'Messages', tone: 'bad', values: shown, isCount: true } as const], [shown])
   if (from === undefined) return null
-  return <LazyLineChart title="Messages by minute, last hour" times={times} series={series} format={count} />
+  return <LazyLineChart title="Messages by minute, last hour" times={times} series={series} format={wholeNumber} />
 }
 
 function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
   const query = useQuery(queries.messages({ group: key }, MAX_MESSAGES))
   return (
-    <section className="stack" aria-labelledby="newest">
-      <h2 id="newest">Newest messages</h2>
+    <Section title="Newest messages">
       <QueryView query={query} what="Loading messages">
         {({ messages, next }) => (
           <>
-            <ul>
+            <ul className="bullets">
               {messages.map(({ id, startedAt, outcome, error = '' }) => (
                 <li key={id}>
                   <Link to="/messages/$id" params={{ id }} search={{ group: key }}>
@@ -187,6 +186,6 @@ function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
           </>
         )}
       </QueryView>
-    </section>
+    </Section>
   )
 }

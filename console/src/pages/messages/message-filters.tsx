@@ -7,19 +7,17 @@ import { endpointNamesFor } from '../../api/endpoint-calls.ts'
 import { queries } from '../../api/queries.ts'
 import { useCodes } from '../../api/vocabulary.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import { toChoices } from '../../ui/controls/fields.tsx'
+import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
 import {
   apiTime,
   isOfLastDay,
   joinValues,
   localTime,
   type MessagesSearch,
-  SPANS,
   splitFilterValues,
   toFilters,
 } from './messages-search.ts'
-
-const toChoices = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
 const OUTCOMES = [
   { value: 'refused, failed, partial', label: 'not done' },

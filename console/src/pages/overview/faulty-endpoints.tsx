@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
 import { queries } from '../../api/queries.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
@@ -14,8 +15,7 @@ const MAX_FAULTS = 5
 export function FaultyEndpoints() {
   const query = useQuery(queries.endpointsFound({ faults: 'true', limit: SHOWN }))
   return (
-    <section className="panel" aria-labelledby="faulty-endpoints">
-      <h2 id="faulty-endpoints">Endpoints with faults</h2>
+    <Section title="Endpoints with faults" ground="panel">
       <QueryView query={query}>
         {({ endpoints, total }) =>
           total === 0 ? (
@@ -32,7 +32,7 @@ export function FaultyEndpoints() {
           )
         }
       </QueryView>
-    </section>
+    </Section>
   )
 }
 

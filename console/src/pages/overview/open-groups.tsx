@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { queries } from '../../api/queries.ts'
 import { Time } from '../../ui/data/time.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
@@ -19,8 +20,7 @@ export function OpenGroups() {
     refetchInterval: EVERY_MS,
   })
   return (
-    <section className="panel" aria-labelledby="open-groups">
-      <h2 id="open-groups">Open failure groups</h2>
+    <Section title="Open failure groups" ground="panel">
       <QueryView query={query}>
         {({ groups }) =>
           groups.length === 0 ? (
@@ -54,6 +54,6 @@ export function OpenGroups() {
           )
         }
       </QueryView>
-    </section>
+    </Section>
   )
 }

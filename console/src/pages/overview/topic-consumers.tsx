@@ -6,6 +6,7 @@ import type { Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { CONSUMER_TONES, ConsumerFigures, WORST_FIRST } from './consumer-figures.tsx'
@@ -24,8 +25,7 @@ export function TopicConsumers() {
   })
   if (query.error === null && (query.data === undefined || query.data.length === 0)) return null
   return (
-    <section className="panel consumers" aria-labelledby="consumers">
-      <h2 id="consumers">Consumers of topics</h2>
+    <Section title="Consumers of topics" ground="wide">
       <QueryView query={query}>
         {(consumers) => (
           <>
@@ -40,7 +40,7 @@ export function TopicConsumers() {
           </>
         )}
       </QueryView>
-    </section>
+    </Section>
   )
 }
 

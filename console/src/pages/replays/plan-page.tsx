@@ -2,7 +2,6 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
 import { queries } from '../../api/queries.ts'
 import type { MessageFilters, ReplayPlan } from '../../api/records/record-types.ts'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
@@ -10,6 +9,7 @@ import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { PlanControls } from './plan-controls.tsx'
@@ -65,31 +65,22 @@ export function PlanPage() {
   )
 }
 
-function Part({ title, children }: Readonly<{ title: string; children: ReactNode }>) {
-  return (
-    <section className="stack">
-      <h2>{title}</h2>
-      {children}
-    </section>
-  )
-}
-
 /** A plan that is over has its links above. */
 const isOver = (state: ReplayPlan['state']): boolean => state === 'finished' || state === 'cancelled'
 
 function Canaries({ plan: { canaries } }: Readonly<{ plan: ReplayPlan }>) {
   if (canaries === undefined || canaries.length === 0) return null
   return (
-    <Part title="First of the run">
+    <Section title="First of the run">
       <Replays replays={canaries} />
-    </Part>
+    </Section>
   )
 }
 
 function Failures({ plan: { failures, failed, state } }: Readonly<{ plan: ReplayPlan }>) {
   if (failures.length === 0) return null
   return (
-    <Part title="What failed again">
+    <Section title="What failed again">
       <Replays replays={failures} />
       <p>
         {failed > failures.length && `The newest ${failures.length} of ${failed.toLocaleString('en')} are shown. `}
@@ -99,13 +90,13 @@ function Failures({ plan: { failures, failed, state } }: Readonly<{ plan: Replay
           </Link>
         )}
       </p>
-    </Part>
+    </Section>
   )
 }
 
 function Replays({ replays }: Readonly<{ replays: ReplayPlan['failures'] }>) {
   return (
-    <ul>
+    <ul className="bullets">
       {replays.map(({ id, replayId, outcome, code }) => (
         <li key={replayId}>
           <OutcomeChip outcome={outcome} /> {code === undefined ? null : <code>{code}</code>}{' '}
@@ -123,8 +114,8 @@ function Replays({ replays }: Readonly<{ replays: ReplayPlan['failures'] }>) {
 function Groups({ plan: { groups, state } }: Readonly<{ plan: ReplayPlan }>) {
   if (groups.length === 0) return null
   return (
-    <Part title={isOver(state) ? 'What the messages were before' : 'What the plan runs'}>
-      <ul>
+    <Section title={isOver(state) ? 'What the messages were before' : 'What the plan runs'}>
+      <ul className="bullets">
         {groups.map(({ endpointId, endpoint, outcome, code, path, count }) => (
           <li key={[endpointId, outcome, code, path].join(' ')}>
             <strong>{count.toLocaleString('en')}</strong> × <OutcomeChip outcome={outcome} />{' '}
@@ -139,7 +130,7 @@ function Groups({ plan: { groups, state } }: Readonly<{ plan: ReplayPlan }>) {
           </li>
         ))}
       </ul>
-    </Part>
+    </Section>
   )
 }
 
@@ -165,8 +156,8 @@ type CannotProps = Readonly<{ title: string; reasons: ReplayPlan['cannot'] }>
 function Cannot({ title, reasons }: CannotProps) {
   if (reasons.length === 0) return null
   return (
-    <Part title={title}>
-      <ul>
+    <Section title={title}>
+      <ul className="bullets">
         {reasons.map(({ reason, error, count, ids }) => (
           <li key={reason}>
             <strong>{count.toLocaleString('en')}</strong>: <VisibleText text={error} />{' '}
@@ -176,6 +167,6 @@ function Cannot({ title, reasons }: CannotProps) {
           </li>
         ))}
       </ul>
-    </Part>
+    </Section>
   )
 }

@@ -1,5 +1,7 @@
 /** How far a plan got: a bar, and the same in numbers. */
+
 import type { ReplayPlan } from '../../api/records/record-types.ts'
+import { wholeNumber } from '../../ui/data/figures.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 
 const STATES: Readonly<Record<ReplayPlan['state'], readonly [Tone, string]>> = {
@@ -15,8 +17,6 @@ export function PlanState({ plan: { state, failed } }: Readonly<{ plan: ReplayPl
   const [tone, text] = STATES[state]
   return <StatusChip tone={state === 'finished' && failed > 0 ? 'warn' : tone}>{text}</StatusChip>
 }
-
-const number = (value: number): string => value.toLocaleString('en')
 
 export function PlanProgress({ plan: { count, done, failed, skipped, left } }: Readonly<{ plan: ReplayPlan }>) {
   const parts = [
@@ -40,8 +40,8 @@ export function PlanProgress({ plan: { count, done, failed, skipped, left } }: R
         ))}
       </svg>
       <p role="status">
-        {number(done)} done, {number(failed)} failed again{skipped > 0 && `, ${number(skipped)} skipped`},{' '}
-        {number(left)} left of {number(count)}
+        {wholeNumber(done)} done, {wholeNumber(failed)} failed again{skipped > 0 && `, ${wholeNumber(skipped)} skipped`}
+        , {wholeNumber(left)} left of {wholeNumber(count)}
       </p>
     </div>
   )

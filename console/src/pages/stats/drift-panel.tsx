@@ -7,6 +7,7 @@ import type { Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
@@ -21,8 +22,7 @@ export function DriftPanel({ id }: Readonly<{ id: string }>) {
     refetchInterval: EVERY_MS,
   })
   return (
-    <section className="panel" aria-labelledby="drift">
-      <h2 id="drift">Drift of the messages</h2>
+    <Section title="Drift of the messages" ground="panel">
       <QueryView query={query} what="Loading the drift">
         {(drift) => (
           <>
@@ -31,7 +31,7 @@ export function DriftPanel({ id }: Readonly<{ id: string }>) {
           </>
         )}
       </QueryView>
-    </section>
+    </Section>
   )
 }
 
@@ -82,10 +82,8 @@ const Listed = ({ of, none, children }: Readonly<{ of: number; none: string; chi
 
 const getPath = ({ path }: Readonly<{ path: string }>): string => path
 
-const Path = ({ path }: Readonly<{ path: string }>) => <VisibleText code text={path} max={300} />
-
 const unreadColumns = (sampled: number): readonly Column<Drift['unread'][number]>[] => [
-  { title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
+  { title: 'Field', isName: true, render: ({ path }) => <VisibleText code text={path} max={300} /> },
   { title: 'Types', render: ({ types }) => types.join(', ') },
   {
     title: 'Seen in',
@@ -95,7 +93,7 @@ const unreadColumns = (sampled: number): readonly Column<Drift['unread'][number]
 ]
 
 const missingColumns = (id: string): readonly Column<Drift['missing'][number]>[] => [
-  { title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
+  { title: 'Field', isName: true, render: ({ path }) => <VisibleText code text={path} max={300} /> },
   {
     title: 'Read by',
     render: ({ readBy }) => (
@@ -103,7 +101,7 @@ const missingColumns = (id: string): readonly Column<Drift['missing'][number]>[]
         {readBy.map((location) => (
           <li key={location}>
             <Link to="/endpoints/$id/edit" params={{ id }} search={{ path: location }}>
-              <Path path={location} />
+              <VisibleText code text={location} max={300} />
             </Link>
           </li>
         ))}

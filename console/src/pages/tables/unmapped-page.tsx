@@ -10,7 +10,7 @@ import { useRefusal } from '../../api/session.ts'
 import { createStore, type Store, useStore } from '../../api/store.ts'
 import { changeRows, removeUnmapped, type TableRow } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { Checkbox, SelectField } from '../../ui/controls/fields.tsx'
+import { Checkbox, SelectField, toChoices } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { DataTable } from '../../ui/data/data-table.tsx'
@@ -70,12 +70,7 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
     setPasted(found.said)
   }
   const filters: readonly Filter[] = [
-    {
-      name: 'table',
-      label: 'Table',
-      kind: 'select',
-      choices: tables.map(({ name }) => ({ value: name, label: name })),
-    },
+    { name: 'table', label: 'Table', kind: 'select', choices: toChoices(tables.map(({ name }) => name)) },
     { name: 'endpoint', label: 'Endpoint', kind: 'select', choices: endpoints },
   ]
   return (
@@ -188,7 +183,7 @@ function ColumnsToFill({ rows, chosen, onChoose }: ColumnsToFillProps) {
       key={name}
       label={`Column of ${name} to fill for codes that lookups missed`}
       value={chosen[name] ?? ''}
-      choices={[{ value: '', label: 'Choose …' }, ...columns.map((column) => ({ value: column, label: column }))]}
+      choices={[{ value: '', label: 'Choose …' }, ...toChoices(columns)]}
       onChange={(column) => onChoose(name, column)}
     />
   ))

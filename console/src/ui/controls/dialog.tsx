@@ -95,7 +95,7 @@ export function ConfirmDialog({ children, confirm, tone = 'primary', refused, ..
   return (
     <Dialog {...frame}>
       <form className="stack" onSubmit={submit}>
-        <div className="stack breaks">{children}</div>
+        <div className="flow breaks">{children}</div>
         <FailureNotice failure={error} onRetry={error === null ? undefined : onRetry?.(asFailure(error))} />
         <div className="row to-end">
           {others}

@@ -15,5 +15,7 @@ export const EndpointLink = ({
 )
 
 export const MessageLink = ({ id, children }: Readonly<{ id: string; children: ReactNode }>) => (
-  <MessageLink id={id}>{children}</MessageLink>
+  <Link to="/messages/$id" params={{ id }}>
+    {children}
+  </Link>
 )

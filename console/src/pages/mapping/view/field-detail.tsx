@@ -1,5 +1,6 @@
 /** The selected field: what it is, and what is connected to it. */
 import { Button } from '../../../ui/controls/button.tsx'
+import { Fact, Facts } from '../../../ui/data/facts.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import type { FieldNode } from '../model/field-tree.ts'
 import type { ConnectedLine, FieldMark } from '../model/shown-fields.ts'
@@ -25,7 +26,7 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
       <code className="wrap">
         <VisibleText text={path} max={500} />
       </code>
-      <dl className="field-facts">
+      <Facts>
         {types.length > 0 && <Fact name="Type">{types.join(', ')}</Fact>}
         {count !== undefined && <Fact name={lists > 0 ? 'Elements' : 'Values'}>{count.toLocaleString('en')}</Fact>}
         {sample !== undefined && (
@@ -36,7 +37,7 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
           </Fact>
         )}
         {mark !== undefined && mark.unread > 0 && <Fact name="Not read">{mark.unread.toLocaleString('en')}</Fact>}
-      </dl>
+      </Facts>
       {lines.length > 0 && (
         <ul className="stack breaks">
           {lines.slice(0, MAX_LINES).map(({ line: { id, entry, target } }) => (
@@ -57,10 +58,3 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
     </section>
   )
 }
-
-const Fact = ({ name, children }: Readonly<{ name: string; children: React.ReactNode }>) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-)
