@@ -6,11 +6,7 @@ import type { Vocabulary } from './vocabulary-types.ts'
 
 /** In: takes a part of it. */
 export const useVocabulary = <Part = Vocabulary>(select?: (vocabulary: Vocabulary) => Part) =>
-  useQuery({
-    ...queries.vocabulary,
-    staleTime: Number.POSITIVE_INFINITY,
-    ...(select && { select }),
-  })
+  useQuery({ ...queries.vocabulary, staleTime: Number.POSITIVE_INFINITY, ...(select && { select }) })
 
 const NO_CODES: readonly string[] = []
 

@@ -120,10 +120,7 @@ function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery:
 function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryDetail }>) {
   const refused = useRefusal('operator')
   const [isOpen, setOpen] = useState(false)
-  const query = useQuery({
-    ...queries.deliveryRequest(id),
-    enabled: isOpen,
-  })
+  const query = useQuery({ ...queries.deliveryRequest(id), enabled: isOpen })
   if (outgoing === undefined) return null
   return (
     <Section title="What is sent">

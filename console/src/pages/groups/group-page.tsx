@@ -30,10 +30,7 @@ const route = getRouteApi('/groups/$key')
 
 export function GroupPage() {
   const { key } = route.useParams()
-  const group = useQuery({
-    ...queries.group(key),
-    refetchInterval: EVERY_MS,
-  })
+  const group = useQuery({ ...queries.group(key), refetchInterval: EVERY_MS })
   const code = group.data?.code
   return (
     <Page
@@ -149,10 +146,7 @@ function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
 
 function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>) {
   const filters = { group: key }
-  const list = useQuery({
-    ...queries.groups(filters),
-    refetchInterval: EVERY_MS,
-  })
+  const list = useQuery({ ...queries.groups(filters), refetchInterval: EVERY_MS })
   const from = list.data?.minutesFrom
   const shown = list.data?.groups[0]?.minutes ?? minutes
   const times = useMemo(() => shown.map((_, index) => Date.parse(from ?? '') + index * MINUTE_MS), [shown, from])

@@ -70,9 +70,6 @@ function DraftMapping({ draft, stored }: Readonly<{ draft: Draft; stored: UseQue
 
 /** The group of failures that a recorded message belongs to; undefined of one that did not fail. */
 function useMessageGroup(message: string | undefined): string | undefined {
-  const { data } = useQuery({
-    ...queries.message(message ?? ''),
-    enabled: message !== undefined,
-  })
+  const { data } = useQuery({ ...queries.message(message ?? ''), enabled: message !== undefined })
   return data?.group
 }

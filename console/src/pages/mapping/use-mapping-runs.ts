@@ -2,8 +2,7 @@
 
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import type { ApiFailure } from '../../api/api-failure.ts'
-import { asFailure } from '../../api/api-failure.ts'
+import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { readGiven } from '../../api/given-parts.ts'
 import { type MappingRun, recentMessages } from '../../api/mapping-calls.ts'
 import { queries } from '../../api/queries.ts'

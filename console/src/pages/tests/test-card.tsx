@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import type { StoredTest } from '../../api/run-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { shortJson } from '../../ui/endpoint/change-list.tsx'
@@ -104,20 +105,14 @@ function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
           <p>
             <VisibleText code text={path} /> <VisibleText text={message} />
           </p>
-          <dl className="expected-actual columns">
-            <div>
-              <dt>expected</dt>
-              <dd>
-                <VisibleText code text={shortJson(expected)} />
-              </dd>
-            </div>
-            <div>
-              <dt>actual</dt>
-              <dd>
-                <VisibleText code text={shortJson(actual)} />
-              </dd>
-            </div>
-          </dl>
+          <Facts>
+            <Fact name="expected">
+              <VisibleText code text={shortJson(expected)} />
+            </Fact>
+            <Fact name="actual">
+              <VisibleText code text={shortJson(actual)} />
+            </Fact>
+          </Facts>
         </li>
       ))}
     </ul>

@@ -20,10 +20,7 @@ export type SuggestDialogProps = Readonly<{
 
 export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDialogProps) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
-  const query = useQuery({
-    ...queries.suggestions(request),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const query = useQuery({ ...queries.suggestions(request), staleTime: Number.POSITIVE_INFINITY })
   const all = query.data?.suggestions ?? []
   const chosen = all.filter((one) => ticked.has(entryKey(one)))
   const toggle = (name: string) => setTicked(ticked.symmetricDifference(new Set([name])))
