@@ -7,6 +7,7 @@ import { useStore } from '../api/store.ts'
 import { useStreamState } from '../live/live-updates.tsx'
 import { Button } from '../ui/controls/button.tsx'
 import { StatusChip } from '../ui/data/status-chip.tsx'
+import { exactTime } from '../ui/data/time.tsx'
 
 type Health = Schemas['Health']
 
@@ -43,8 +44,8 @@ export function ServiceBar() {
   return (
     <div className="service-bar between" role="alert">
       <p>
-        The service has not answered since {new Date(now.since).toLocaleTimeString('en-GB')}. What you see may be old;
-        nothing that you typed is lost.
+        The service has not answered since {exactTime(now.since)}. What you see may be old; nothing that you typed is
+        lost.
       </p>
       <Button onPress={() => void client.invalidateQueries()}>Try now</Button>
     </div>

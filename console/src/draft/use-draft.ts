@@ -32,10 +32,7 @@ export type OpenedDraft = Readonly<{
 /** In: the id of an endpoint, or NEW. A draft without changes follows the stored document. */
 export function useDraft(id: string): OpenedDraft {
   const who = useMe()?.who ?? ''
-  const stored = useQuery({
-    ...queries.endpointText(id),
-    enabled: id !== NEW,
-  })
+  const stored = useQuery({ ...queries.endpointText(id), enabled: id !== NEW })
   const draft = openDraft(id, who, id === NEW ? { text: FIRST_TEXT } : stored.data && toDraftBase(stored.data))
   useEffect(() => {
     if (draft !== undefined && stored.data !== undefined) follow(draft, stored.data)

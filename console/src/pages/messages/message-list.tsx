@@ -2,7 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { listMessages } from '../../api/records/message-calls.ts'
 import type { ListedMessage, MessageFilters } from '../../api/records/record-types.ts'
 import { flattenRows, RowList, useRowPages } from '../../ui/data/row-list.tsx'
@@ -50,15 +50,14 @@ export function MessageList({ filters, current }: MessageListProps) {
 /** How many messages match that are newer than the newest one in the list. */
 function useNewer(filters: MessageFilters, newest: string | undefined, isOn: boolean): number {
   const { data } = useQuery({
-    queryKey: queryKeys.newerMessages(filters, newest),
-    enabled: isOn,
-    // The list was read a moment ago: the first event asks again.
-    initialData: 0,
-    queryFn: async ({ signal }) => {
+    ...keyed(queryKeys.newerMessages(filters, newest), async ({ signal }) => {
       const { messages } = await listMessages(filters, { limit: MAX_COUNTED }, signal)
       const at = messages.findIndex(({ id }) => id === newest)
       return at === -1 ? messages.length : at
-    },
+    }),
+    enabled: isOn,
+    // The list was read a moment ago: the first event asks again.
+    initialData: 0,
   })
   return data
 }

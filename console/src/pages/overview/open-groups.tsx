@@ -15,10 +15,7 @@ const EVERY_MS = 15_000
 const OPEN = { state: ['open'], replayed: 'false' } as const
 
 export function OpenGroups() {
-  const query = useQuery({
-    ...queries.groups(OPEN),
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.groups(OPEN), refetchInterval: EVERY_MS })
   return (
     <Section title="Open failure groups" ground="panel">
       <QueryView query={query}>

@@ -15,10 +15,7 @@ const EVERY_MS = 15_000
 const HOUR = 60
 
 export function ServiceTotals({ endpoints }: Readonly<{ endpoints: number }>) {
-  const query = useQuery({
-    ...queries.totals,
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.totals, refetchInterval: EVERY_MS })
   const { hour, day } = query.data ?? {}
   const settled = {
     hour: useSettledFailures('-1h', (hour?.failures ?? 0) > 0),
@@ -45,14 +42,8 @@ function useSettledFailures(from: string, isOn: boolean): number {
   const options = { enabled: isOn, refetchInterval: EVERY_MS, select }
   const replayed = { from, replayed: 'true' }
   const replays = { from, source: ['replay'] }
-  const { data: repeated = 0 } = useQuery({
-    ...queries.groups(replayed),
-    ...options,
-  })
-  const { data: again = 0 } = useQuery({
-    ...queries.groups(replays),
-    ...options,
-  })
+  const { data: repeated = 0 } = useQuery({ ...queries.groups(replayed), ...options })
+  const { data: again = 0 } = useQuery({ ...queries.groups(replays), ...options })
   return repeated + again
 }
 

@@ -19,10 +19,7 @@ const EVERY_MS = 5_000
 
 /** Nothing without topics: most services have none. */
 export function TopicConsumers() {
-  const query = useQuery({
-    ...queries.consumers,
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.consumers, refetchInterval: EVERY_MS })
   if (query.error === null && (query.data === undefined || query.data.length === 0)) return null
   return (
     <Section title="Consumers of topics" ground="wide">

@@ -17,10 +17,7 @@ const EVERY_MS = 30_000
 type Drift = Schemas['Drift']
 
 export function DriftPanel({ id }: Readonly<{ id: string }>) {
-  const query = useQuery({
-    ...queries.endpointDrift(id),
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.endpointDrift(id), refetchInterval: EVERY_MS })
   return (
     <Section title="Drift of the messages" ground="panel">
       <QueryView query={query} what="Loading the drift">

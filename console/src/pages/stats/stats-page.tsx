@@ -29,10 +29,7 @@ export function StatsPage() {
   const { id } = route.useParams()
   const { period = PERIODS[0] } = route.useSearch()
   const navigate = route.useNavigate()
-  const query = useQuery({
-    ...queries.endpointStats(id),
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.endpointStats(id), refetchInterval: EVERY_MS })
   return (
     <EndpointPage
       id={id}

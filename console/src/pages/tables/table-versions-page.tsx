@@ -148,10 +148,7 @@ function Comparison({ name, versions, from, to }: ComparisonProps) {
 
 /** What a version changed for messages that came before it; they are run dry once, when this is shown. */
 function Effect({ name, version }: Readonly<{ name: string; version: number }>) {
-  const query = useQuery({
-    ...queries.tableEffect(name, version),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const query = useQuery({ ...queries.tableEffect(name, version), staleTime: Number.POSITIVE_INFINITY })
   return (
     <>
       <h3>Past messages</h3>

@@ -19,10 +19,7 @@ export type VersionComparisonProps = Readonly<{
 }>
 
 export function VersionComparison({ id, versions, from, to, onChange }: VersionComparisonProps) {
-  const difference = useQuery({
-    ...queries.versionDiff(id, from, to),
-    placeholderData: keepPreviousData,
-  })
+  const difference = useQuery({ ...queries.versionDiff(id, from, to), placeholderData: keepPreviousData })
   const before = useVersionText(id, from)
   const after = useVersionText(id, to)
   const choices = versions

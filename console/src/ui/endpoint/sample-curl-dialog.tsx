@@ -20,10 +20,7 @@ export type SampleCurlDialogProps = Readonly<{
 }>
 
 export function SampleCurlDialog({ row, origin, onClose }: SampleCurlDialogProps) {
-  const query = useQuery({
-    ...queries.endpointTests(row.id),
-    select: ({ file }) => file.tests[0] ?? null,
-  })
+  const query = useQuery({ ...queries.endpointTests(row.id), select: ({ file }) => file.tests[0] ?? null })
   const formats = useVocabulary((vocabulary) => vocabulary.formats)
   return (
     <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button onPress={onClose}>Close</Button>}>

@@ -4,6 +4,7 @@ import { useRef } from 'react'
 import type { RecentMessage } from '../../../api/mapping-calls.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
+import { exactTime } from '../../../ui/data/time.tsx'
 import { useKey } from '../../../ui/keys/keymap.ts'
 import type { MappingSearch } from '../mapping-search.ts'
 
@@ -130,7 +131,4 @@ const Count = ({ of, count, noun, what, show, onChange }: CountProps) => (
   </Button>
 )
 
-function formatLabel({ startedAt, outcome }: RecentMessage): string {
-  const at = new Date(startedAt).toLocaleString('en-GB')
-  return `${at} · ${outcome}`
-}
+const formatLabel = ({ startedAt, outcome }: RecentMessage): string => `${exactTime(startedAt)} · ${outcome}`
