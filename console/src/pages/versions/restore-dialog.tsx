@@ -41,8 +41,7 @@ export function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
     gcTime: 0,
   })
   const restore = async () => {
-    if (plan.data === undefined) throw new Error('The versions are not compared yet.')
-    const { warnings } = await restoreVersion(id, version, { ifMatch: plan.data.etag, note: note.trim() })
+    const { warnings } = await restoreVersion(id, version, { ifMatch: plan.data?.etag, note: note.trim() })
     await client.invalidateQueries({ queryKey: queryParts.endpoints })
     const said = [`Version ${version} is active again.`, ...warnings.map(({ message }) => message)]
     notify(said.join(' '), warnings.length === 0 ? 'good' : 'warn')
@@ -52,6 +51,7 @@ export function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
       title={`Restore version ${version}`}
       size="large"
       confirm="Restore"
+      refused={plan.data === undefined ? 'What it changes is not known yet.' : undefined}
       isDismissable={false}
       onConfirm={restore}
       onRetry={({ status }) => (status === 412 ? () => void plan.refetch() : undefined)}
