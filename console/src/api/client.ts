@@ -41,6 +41,24 @@ export type Answered<Data> = Readonly<{ data: Data; etag: string | undefined; wa
 /** The data of an answer. Fails with an ApiFailure, the one that `FailureNotice` shows. */
 export const readData = async <Data>(call: Call<Data>): Promise<Data> => (await readAnswer(call)).data
 
+export type GetPath = { [Path in keyof Paths]: Paths[Path] extends { get: unknown } ? Path : never }[keyof Paths]
+type Get<Path extends GetPath> = Paths[Path] extends { get: infer Operation } ? Operation : never
+type QueryOf<Path extends GetPath> =
+  Get<Path> extends { parameters: { query?: infer Given } } ? NonNullable<Given> : never
+export type GetParams<Path extends GetPath> = Readonly<{
+  query?: QueryOf<Path> | undefined
+}> &
+  (Get<Path> extends { parameters: { path: infer Given } } ? Readonly<{ path: Given }> : object)
+export type Got<Path extends GetPath> =
+  Get<Path> extends { responses: { 200: { content: { 'application/json': infer Data } } } } ? Data : never
+
+/** The JSON that a GET answers. Fails with an ApiFailure. */
+export const get = <Path extends GetPath>(path: Path, params: GetParams<Path>, signal?: AbortSignal) =>
+  readData(api.GET(path, { params, signal: signal ?? null } as never) as Call<Got<Path>>)
+
+/** A body that is JSON text: reading and writing it as a value would change numbers and the order of names. */
+export const jsonText = (text: string) => ({ body: text as never, bodySerializer: String })
+
 /** As `readData`, with the ETag and the warnings of the answer. */
 export async function readAnswer<Data>(call: Call<Data>): Promise<Answered<Data>> {
   const { data, error, response } = await call.catch((thrown: unknown) => {

@@ -1,5 +1,5 @@
 /** The document of one endpoint, as text: reading and writing it as a value would change numbers and the order of names. */
-import { type Answered, api, readAnswer } from './client.ts'
+import { type Answered, api, jsonText, readAnswer } from './client.ts'
 
 /** A stored document as the service sent it. */
 export type StoredText = Readonly<{ text: string; etag: string | undefined }>
@@ -7,7 +7,7 @@ export type StoredText = Readonly<{ text: string; etag: string | undefined }>
 /** Fails with an ApiFailure; its status is 404 if there is no such endpoint. */
 export async function readDocument(id: string, signal?: AbortSignal): Promise<StoredText> {
   const { data, etag } = await readAnswer(
-    api.GET('/endpoints/{id}', { params: { path: { id } }, parseAs: 'text', ...(signal && { signal }) }),
+    api.GET('/endpoints/{id}', { params: { path: { id } }, parseAs: 'text', signal: signal ?? null }),
   )
   return { text: data, etag }
 }
@@ -36,16 +36,13 @@ const asHeader = (text: string): string =>
 
 type Written = Answered<Readonly<{ _id?: string }>>
 
-const asSent = (body: unknown): string => String(body)
-
 /** Replaces a document. Fails with an ApiFailure: 412 if it is another one meanwhile, 409 TESTS_FAILED, 400 with faults. */
 export const replaceDocument = (id: string, text: string, change: Change): Promise<Written> =>
   readAnswer(
     api.PUT('/endpoints/{id}', {
       params: { path: { id } },
-      headers: { 'content-type': 'application/json', ...changeHeaders(change) },
-      body: text as never,
-      bodySerializer: asSent,
+      headers: changeHeaders(change),
+      ...jsonText(text),
     }),
   )
 
@@ -53,8 +50,7 @@ export const replaceDocument = (id: string, text: string, change: Change): Promi
 export const createDocument = (text: string, change: Change): Promise<Written> =>
   readAnswer(
     api.POST('/endpoints', {
-      headers: { 'content-type': 'application/json', ...changeHeaders(change) },
-      body: text as never,
-      bodySerializer: asSent,
+      headers: changeHeaders(change),
+      ...jsonText(text),
     }),
   )

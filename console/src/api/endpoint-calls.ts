@@ -1,7 +1,7 @@
 /** Endpoints: the list as rows with counts, and one with its document. */
 
 import type { Paths } from '../../../src/api/types.ts'
-import { type Answered, api, readAnswer, readData, type Schemas } from './client.ts'
+import { get, type Schemas } from './client.ts'
 
 export type EndpointPage = Schemas['SummaryPage']
 type Query = NonNullable<Paths['/endpoints']['get']['parameters']['query']>
@@ -21,11 +21,10 @@ export async function listEndpoints(
 ): Promise<EndpointPage> {
   // A dot within a name is written with a backslash in a path.
   const filters = Object.entries(labels).map(([name, value]) => [`labels.${name.replace(/[\\.]/g, '\\$&')}`, value])
-  const answer = await readData(
-    api.GET('/endpoints', {
-      params: { query: { view: 'summary', ...fields, ...Object.fromEntries(filters), ...query } },
-      ...(signal && { signal }),
-    }),
+  const answer = await get(
+    '/endpoints',
+    { query: { view: 'summary', ...fields, ...Object.fromEntries(filters), ...query } },
+    signal,
   )
   if (Array.isArray(answer)) throw new TypeError('The list of endpoints is not a page of rows.')
   return answer
@@ -46,9 +45,3 @@ export async function endpointNamesFor(text: string): Promise<readonly string[]>
   const found = names.filter((name) => name.toLowerCase().includes(part))
   return names.includes(text) || found.length === 0 || total > MAX_NAMES ? [text] : found
 }
-
-export type EndpointDocument = Schemas['Endpoint']
-
-/** The stored document, with the ETag that a change of it needs. Fails with an ApiFailure. */
-export const readEndpoint = (id: string, signal?: AbortSignal): Promise<Answered<EndpointDocument>> =>
-  readAnswer(api.GET('/endpoints/{id}', { params: { path: { id } }, ...(signal && { signal }) }))

@@ -1,5 +1,5 @@
 /** Dry runs and runs of tests. The documents in them are sent as text, so that their numbers and names stay as they were typed. */
-import { api, readAnswer, readData, type Schemas } from './client.ts'
+import { api, jsonText, readAnswer, readData, type Schemas } from './client.ts'
 
 export type CannedAnswer = Schemas['CannedAnswer']
 
@@ -35,40 +35,21 @@ export type RunCall = Readonly<{
 export type RunReport = Omit<Schemas['DryRunReport'], 'calls'> & Readonly<{ calls?: readonly RunCall[] }>
 export type RunStage = Schemas['DryRunStage']
 
-const asSent = (body: unknown): string => String(body)
-const JSON_BODY = { 'content-type': 'application/json' }
-
 /** In: the request as JSON text. Fails with an ApiFailure. */
 export async function dryRun(request: string, signal?: AbortSignal): Promise<RunReport> {
-  const report = await readData(
-    api.POST('/endpoints/dry-run', {
-      headers: JSON_BODY,
-      body: request as never,
-      bodySerializer: asSent,
-      ...(signal && { signal }),
-    }),
-  )
+  const report = await readData(api.POST('/endpoints/dry-run', { ...jsonText(request), signal: signal ?? null }))
   return report as unknown as RunReport
 }
 
 /** In: the request as JSON text, with `at`. Out: the whole value as text. Fails with an ApiFailure. */
 export const dryRunValue = async (request: string): Promise<string> =>
-  String(
-    await readData(
-      api.POST('/endpoints/dry-run/value', {
-        headers: JSON_BODY,
-        body: request as never,
-        bodySerializer: asSent,
-        parseAs: 'text',
-      }),
-    ),
-  )
+  String(await readData(api.POST('/endpoints/dry-run/value', { ...jsonText(request), parseAs: 'text' })))
 
 export type TestReport = Schemas['TestReport']
 
 /** In: the request as JSON text. Fails with an ApiFailure. */
 export const runTests = (request: string): Promise<TestReport> =>
-  readData(api.POST('/endpoints/tests/run', { headers: JSON_BODY, body: request as never, bodySerializer: asSent }))
+  readData(api.POST('/endpoints/tests/run', { ...jsonText(request) }))
 
 /** A test as its author writes it. */
 export type StoredTest = Readonly<{ name: string; given?: Readonly<Record<string, unknown>> } & Record<string, unknown>>
@@ -80,7 +61,7 @@ export type StoredTests = Readonly<{
 /** The file of tests of an endpoint, with its ETag. Fails with an ApiFailure. */
 export async function readTests(id: string, signal?: AbortSignal): Promise<StoredTests> {
   const { data, etag } = await readAnswer(
-    api.GET('/endpoints/{id}/tests', { params: { path: { id } }, ...(signal && { signal }) }),
+    api.GET('/endpoints/{id}/tests', { params: { path: { id } }, signal: signal ?? null }),
   )
   return { file: data as unknown as StoredTests['file'], etag }
 }
@@ -90,7 +71,7 @@ export async function storeTests(id: string, { file, etag }: StoredTests): Promi
   await readData(
     api.PUT('/endpoints/{id}/tests', {
       params: { path: { id } },
-      headers: { ...JSON_BODY, ...(etag && { 'If-Match': etag }) },
+      headers: { ...(etag && { 'If-Match': etag }) },
       body: file as never,
     }),
   )

@@ -1,6 +1,6 @@
 /** Tables of codes: their rows in pages, changes with what they would change, versions, and the codes that they lack. */
 import type { Paths } from '../../../src/api/types.ts'
-import { type Answered, api, readAnswer, readData, type Schemas } from './client.ts'
+import { type Answered, api, get, readAnswer, readData, type Schemas } from './client.ts'
 import { type Change, changeHeaders } from './document-calls.ts'
 
 export type TableRow = Schemas['TableSummary']
@@ -13,10 +13,6 @@ export type ShownRow = Readonly<{ cells: readonly string[]; etag: string | undef
 type TableChanged = Schemas['TableChanged']
 
 const of = (name: string) => ({ params: { path: { name } } })
-const as = (headers: Record<string, string>) => ({ headers: { 'content-type': 'application/json', ...headers } })
-
-export const listTables = (signal?: AbortSignal): Promise<readonly TableRow[]> =>
-  readData(api.GET('/tables', { ...(signal && { signal }) }))
 
 export type RowQuery = Readonly<{ search?: string | undefined; from?: number; limit: number }>
 
@@ -29,7 +25,7 @@ export const readRows = (
   readAnswer(
     api.GET('/tables/{name}/rows', {
       params: { path: { name }, query: { from, limit, ...(search && { search }) } },
-      ...(signal && { signal }),
+      signal: signal ?? null,
     }),
   )
 
@@ -39,7 +35,7 @@ export const changeRows = (
   rows: RowsChange,
   change: Change,
 ): Promise<Answered<Schemas['TableRowsAdded']>> =>
-  readAnswer(api.POST('/tables/{name}/rows', { ...of(name), ...as(changeHeaders(change)), body: rows })) as Promise<
+  readAnswer(api.POST('/tables/{name}/rows', { ...of(name), headers: changeHeaders(change), body: rows })) as Promise<
     Answered<Schemas['TableRowsAdded']>
   >
 
@@ -48,9 +44,8 @@ export const compareRows = (name: string, rows: RowsChange, signal?: AbortSignal
   readData(
     api.POST('/tables/{name}/rows', {
       params: { path: { name }, query: { dryRun: true } },
-      ...as({}),
       body: rows,
-      ...(signal && { signal }),
+      signal: signal ?? null,
     }),
   ) as Promise<TableDiff>
 
@@ -88,46 +83,15 @@ export type TableMediaType = (typeof TABLE_FORMATS)[number]['value']
 export const downloadTable = (name: string, mediaType: TableMediaType): Promise<Blob> =>
   readData(api.GET('/tables/{name}', { ...of(name), headers: { accept: mediaType }, parseAs: 'blob' })) as Promise<Blob>
 
-/** Newest first. */
-export const listTableVersions = (name: string, signal?: AbortSignal): Promise<readonly TableVersion[]> =>
-  readData(api.GET('/tables/{name}/versions', { ...of(name), ...(signal && { signal }) }))
+export const compareTableVersions = (name: string, version: number, other: number, signal?: AbortSignal) =>
+  get('/tables/{name}/versions/{version}/diff/{other}', { path: { name, version, other } }, signal)
 
-export const compareTableVersions = (name: string, from: number, to: number, signal?: AbortSignal) =>
-  readData(
-    api.GET('/tables/{name}/versions/{version}/diff/{other}', {
-      params: { path: { name, version: String(from), other: String(to) } },
-      ...(signal && { signal }),
-    }),
-  )
-
-/** How many of the newest messages a version maps otherwise than the one before it. */
-export const readTableEffect = (name: string, version: number, signal?: AbortSignal): Promise<Schemas['TableEffect']> =>
-  readData(
-    api.GET('/tables/{name}/versions/{version}/effect', {
-      params: { path: { name, version: String(version) } },
-      ...(signal && { signal }),
-    }),
-  )
-
-export const restoreTable = (name: string, version: number, change: Change) =>
-  readAnswer(
-    api.POST('/tables/{name}/versions/{version}/restore', {
-      params: { path: { name, version: String(version) } },
-      ...as(changeHeaders(change)),
-    }),
-  )
+export const restoreTable = (name: string, version: number, change: Change) => {
+  const params = { path: { name, version } }
+  return readAnswer(api.POST('/tables/{name}/versions/{version}/restore', { params, headers: changeHeaders(change) }))
+}
 
 export type UnmappedCode = Schemas['UnmappedCodes']['codes'][number]
-const MAX_UNMAPPED = 1_000
-
-/** The codes that messages missed in a table, those that were missed most often first. */
-export const listUnmapped = (name: string, signal?: AbortSignal): Promise<Schemas['UnmappedCodes']> =>
-  readData(
-    api.GET('/tables/{name}/unmapped', {
-      params: { path: { name }, query: { limit: MAX_UNMAPPED } },
-      ...(signal && { signal }),
-    }),
-  )
 
 /** Takes codes from the list of those that messages missed. */
 export const removeUnmapped = (name: string, codes: string[]) =>

@@ -1,16 +1,12 @@
 /** What documents can say, as the service has it; it changes with the version of the service only. */
+
 import { useQuery } from '@tanstack/react-query'
-import { api, readData } from './client.ts'
-import { keyed, queryKeys } from './query-keys.ts'
+import { queries } from './queries.ts'
 import type { Vocabulary } from './vocabulary-types.ts'
 
 /** In: takes a part of it. */
 export const useVocabulary = <Part = Vocabulary>(select?: (vocabulary: Vocabulary) => Part) =>
-  useQuery({
-    ...keyed(queryKeys.vocabulary, ({ signal }) => readData(api.GET('/endpoints/vocabulary', { signal }))),
-    staleTime: Number.POSITIVE_INFINITY,
-    ...(select && { select }),
-  })
+  useQuery({ ...queries.vocabulary, staleTime: Number.POSITIVE_INFINITY, ...(select && { select }) })
 
 const NO_CODES: readonly string[] = []
 

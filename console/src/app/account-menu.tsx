@@ -32,14 +32,14 @@ export function AccountMenu({ me, onKeys }: Readonly<{ me: Me; onKeys(): void }>
             if (action === 'out') signOut()
           }}
         >
-          <MenuItem id="keys" className="menu-item">
+          <MenuItem id="keys" className="menu-item between">
             List of keys
           </MenuItem>
-          <MenuItem id="single" className="menu-item">
+          <MenuItem id="single" className="menu-item between">
             {singleKeys ? 'Switch single keys off' : 'Switch single keys on'}
           </MenuItem>
           {isOpen ? null : (
-            <MenuItem id="out" className="menu-item">
+            <MenuItem id="out" className="menu-item between">
               Sign out
             </MenuItem>
           )}

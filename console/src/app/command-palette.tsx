@@ -1,4 +1,5 @@
 /** `Ctrl+K`: pages, and endpoints by their names as the service finds them. */
+
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -6,9 +7,8 @@ import { Autocomplete } from 'react-aria-components/Autocomplete'
 import { Input } from 'react-aria-components/Input'
 import { ListBox, ListBoxItem } from 'react-aria-components/ListBox'
 import { SearchField } from 'react-aria-components/SearchField'
-import { listEndpoints } from '../api/endpoint-calls.ts'
 import { formatEntrance } from '../api/endpoint-row.ts'
-import { keyed, queryKeys } from '../api/query-keys.ts'
+import { queries } from '../api/queries.ts'
 import type { Me } from '../api/session.ts'
 import { Dialog } from '../ui/controls/dialog.tsx'
 import { VisibleText } from '../ui/text/visible-text.tsx'
@@ -23,9 +23,7 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
   const navigate = useNavigate()
   const q = text.trim().slice(0, 200)
   const { data } = useQuery({
-    ...keyed(queryKeys.endpointsFound(q, MAX_ENDPOINTS), ({ signal }) =>
-      listEndpoints({ ...(q !== '' && { q }), limit: MAX_ENDPOINTS }, signal),
-    ),
+    ...queries.endpointsFound({ ...(q !== '' && { q }), limit: MAX_ENDPOINTS }),
     placeholderData: keepPreviousData,
   })
   const pages = NAVIGATION.filter(
@@ -47,7 +45,7 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
   return (
     <Dialog title="Go to" onClose={onClose}>
       <Autocomplete inputValue={text} onInputChange={setText}>
-        <SearchField aria-label="Page or endpoint" autoFocus className="palette-search">
+        <SearchField aria-label="Page or endpoint" autoFocus>
           <Input placeholder="Page or endpoint" />
         </SearchField>
         <ListBox
@@ -58,8 +56,8 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
           renderEmptyState={() => <p className="quiet">No matches.</p>}
         >
           {({ id, title, hint }) => (
-            <ListBoxItem id={id} textValue={title} className="palette-item">
-              <span dir="auto" className="palette-title">
+            <ListBoxItem id={id} textValue={title} className="palette-item between">
+              <span dir="auto">
                 <VisibleText text={title} max={200} />
               </span>
               <span className="quiet">

@@ -16,7 +16,7 @@ export function KeyList({ onClose }: Readonly<{ onClose(): void }>) {
   const first = bindings.filter(({ keys }, index) => bindings.findIndex((one) => one.keys === keys) === index)
   return (
     <Dialog title="Keys" onClose={onClose}>
-      <dl className="key-list">
+      <dl className="key-list stack">
         {[...first, ...ALWAYS].map(({ keys, what }) => (
           <div key={keys}>
             <dt>

@@ -18,13 +18,20 @@ import { Shell } from './shell.tsx'
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: PageMissing })
 const getParentRoute = () => rootRoute
 
-const messagesRoute = createRoute({
-  getParentRoute,
-  path: '/messages',
-  validateSearch: readMessagesSearch,
-  component: lazyRouteComponent(() => import('../pages/messages/messages-page.tsx'), 'MessagesPage'),
-})
+/** `name`: of the component in the module. `readSearch`: of the search parameters, if the page has any. */
+const page = <const Path extends string, Module extends object, Search extends object = object>(
+  path: Path,
+  load: () => Promise<Module>,
+  name: keyof Module & string,
+  readSearch: (given: Readonly<Record<string, unknown>>) => Search = () => ({}) as Search,
+) => createRoute({ getParentRoute, path, validateSearch: readSearch, component: lazyRouteComponent(load, name) })
 
+const messagesRoute = page(
+  '/messages',
+  () => import('../pages/messages/messages-page.tsx'),
+  'MessagesPage',
+  readMessagesSearch,
+)
 const messageRoute = createRoute({
   getParentRoute: () => messagesRoute,
   path: '$id',
@@ -32,126 +39,39 @@ const messageRoute = createRoute({
 })
 
 const routes = [
-  createRoute({
-    getParentRoute,
-    path: '/',
-    component: lazyRouteComponent(() => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/endpoints',
-    validateSearch: readEndpointsSearch,
-    component: lazyRouteComponent(() => import('../pages/endpoints/endpoints-page.tsx'), 'EndpointsPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/endpoints/new',
-    validateSearch: readEditorSearch,
-    component: lazyRouteComponent(() => import('../pages/editor/editor-page.tsx'), 'NewEndpointPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/endpoints/by-example',
-    validateSearch: readByExampleSearch,
-    component: lazyRouteComponent(() => import('../pages/by-example/by-example-page.tsx'), 'ByExamplePage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/endpoints/$id/edit',
-    validateSearch: readEditorSearch,
-    component: lazyRouteComponent(() => import('../pages/editor/editor-page.tsx'), 'EditorPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/endpoints/$id/mapping',
-    validateSearch: readMappingSearch,
-    component: lazyRouteComponent(() => import('../pages/mapping/mapping-page.tsx'), 'MappingPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/endpoints/$id/tests',
-    component: lazyRouteComponent(() => import('../pages/tests/tests-page.tsx'), 'TestsPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/endpoints/$id/versions',
-    validateSearch: readVersionsSearch,
-    component: lazyRouteComponent(() => import('../pages/versions/versions-page.tsx'), 'VersionsPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/endpoints/$id/stats',
-    validateSearch: readStatsSearch,
-    component: lazyRouteComponent(() => import('../pages/stats/stats-page.tsx'), 'StatsPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/audit',
-    validateSearch: readAuditSearch,
-    component: lazyRouteComponent(() => import('../pages/audit/audit-page.tsx'), 'AuditPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/keys',
-    component: lazyRouteComponent(() => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
-  }),
+  page('/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
+  page('/endpoints', () => import('../pages/endpoints/endpoints-page.tsx'), 'EndpointsPage', readEndpointsSearch),
+  page('/endpoints/new', () => import('../pages/editor/editor-page.tsx'), 'NewEndpointPage', readEditorSearch),
+  page('/endpoints/by-example', () => import('../pages/by-example/by-example-page.tsx'), 'ByExamplePage', readByExampleSearch),
+  page('/endpoints/$id/edit', () => import('../pages/editor/editor-page.tsx'), 'EditorPage', readEditorSearch),
+  page('/endpoints/$id/mapping', () => import('../pages/mapping/mapping-page.tsx'), 'MappingPage', readMappingSearch),
+  page('/endpoints/$id/tests', () => import('../pages/tests/tests-page.tsx'), 'TestsPage'),
+  page(
+    '/endpoints/$id/versions',
+    () => import('../pages/versions/versions-page.tsx'),
+    'VersionsPage',
+    readVersionsSearch,
+  ),
+  page('/endpoints/$id/stats', () => import('../pages/stats/stats-page.tsx'), 'StatsPage', readStatsSearch),
+  page('/audit', () => import('../pages/audit/audit-page.tsx'), 'AuditPage', readAuditSearch),
+  page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
   // The list stays unchanged while messages are opened beside it.
   messagesRoute.addChildren([messageRoute]),
-  createRoute({
-    getParentRoute,
-    path: '/groups',
-    validateSearch: readGroupsSearch,
-    component: lazyRouteComponent(() => import('../pages/groups/groups-page.tsx'), 'GroupsPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/groups/$key',
-    component: lazyRouteComponent(() => import('../pages/groups/group-page.tsx'), 'GroupPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/replays',
-    component: lazyRouteComponent(() => import('../pages/replays/replays-page.tsx'), 'ReplaysPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/replays/$plan',
-    component: lazyRouteComponent(() => import('../pages/replays/plan-page.tsx'), 'PlanPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/deliveries',
-    validateSearch: readDeliveriesSearch,
-    component: lazyRouteComponent(() => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/deliveries/$id',
-    component: lazyRouteComponent(() => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/tables',
-    component: lazyRouteComponent(() => import('../pages/tables/tables-page.tsx'), 'TablesPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/tables/$name',
-    validateSearch: readRowsSearch,
-    component: lazyRouteComponent(() => import('../pages/tables/table-page.tsx'), 'TablePage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/tables/$name/versions',
-    validateSearch: readTableVersionsSearch,
-    component: lazyRouteComponent(() => import('../pages/tables/table-versions-page.tsx'), 'TableVersionsPage'),
-  }),
-  createRoute({
-    getParentRoute,
-    path: '/unmapped',
-    validateSearch: readUnmappedSearch,
-    component: lazyRouteComponent(() => import('../pages/tables/unmapped-page.tsx'), 'UnmappedPage'),
-  }),
+  page('/groups', () => import('../pages/groups/groups-page.tsx'), 'GroupsPage', readGroupsSearch),
+  page('/groups/$key', () => import('../pages/groups/group-page.tsx'), 'GroupPage'),
+  page('/replays', () => import('../pages/replays/replays-page.tsx'), 'ReplaysPage'),
+  page('/replays/$plan', () => import('../pages/replays/plan-page.tsx'), 'PlanPage'),
+  page('/deliveries', () => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage', readDeliveriesSearch),
+  page('/deliveries/$id', () => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
+  page('/tables', () => import('../pages/tables/tables-page.tsx'), 'TablesPage'),
+  page('/tables/$name', () => import('../pages/tables/table-page.tsx'), 'TablePage', readRowsSearch),
+  page(
+    '/tables/$name/versions',
+    () => import('../pages/tables/table-versions-page.tsx'),
+    'TableVersionsPage',
+    readTableVersionsSearch,
+  ),
+  page('/unmapped', () => import('../pages/tables/unmapped-page.tsx'), 'UnmappedPage', readUnmappedSearch),
 ] as const
 
 export const createConsoleRouter = () =>

@@ -7,6 +7,7 @@ import { useStore } from '../api/store.ts'
 import { useStreamState } from '../live/live-updates.tsx'
 import { Button } from '../ui/controls/button.tsx'
 import { StatusChip } from '../ui/data/status-chip.tsx'
+import { exactTime } from '../ui/data/time.tsx'
 
 type Health = Schemas['Health']
 
@@ -18,7 +19,7 @@ export function ServiceLamp() {
   if (data === undefined) return <StatusChip tone="busy">Connecting</StatusChip>
   const [tone, text] = readiness(data)
   return (
-    <span className="service-lamp">
+    <span className="row">
       <StatusChip tone={tone}>{text}</StatusChip>
       <span className="quiet wide-only">
         {stream === 'live' ? `${data.version} · live` : `${data.version} · ${STREAM_WORDS[stream]}`}
@@ -41,10 +42,10 @@ export function ServiceBar() {
   const client = useQueryClient()
   if (now.state === 'answers') return <div role="alert" />
   return (
-    <div className="service-bar" role="alert">
+    <div className="service-bar between" role="alert">
       <p>
-        The service has not answered since {new Date(now.since).toLocaleTimeString('en-GB')}. What you see may be old;
-        nothing that you typed is lost.
+        The service has not answered since {exactTime(now.since)}. What you see may be old; nothing that you typed is
+        lost.
       </p>
       <Button onPress={() => void client.invalidateQueries()}>Try now</Button>
     </div>

@@ -39,20 +39,20 @@ function Frame({ me }: Readonly<{ me: Me }>) {
       <a className="skip-link" href="#content">
         Skip to the content
       </a>
-      <header className="top-bar">
+      <header className="top-bar row">
         <Link to="/" className="brand">
           <img src={icon} alt="" width="24" height="24" />
           <span className="brand-name">Crosswalk</span>
         </Link>
         <ServiceLamp />
-        <div className="top-bar-end">
+        <div className="top-bar-end row end-row">
           <Button tone="quiet" keys="Control+K" onPress={() => setOpen('palette')}>
             Go to … <kbd className="wide-only">Ctrl K</kbd>
           </Button>
           <AccountMenu me={me} onKeys={() => setOpen('keys')} />
         </div>
       </header>
-      <nav className="navigation" aria-label="Pages">
+      <nav className="navigation nav" aria-label="Pages">
         {NAVIGATION.filter(({ needs }) => me.may.includes(needs)).map(({ to, title }) => (
           <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
             {title}

@@ -1,8 +1,7 @@
 /** Signing in with an API key or an access token. */
 
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { type ApiFailure, asFailure } from '../api/api-failure.ts'
 import { signIn, signOut, startSession } from '../api/session.ts'
 import { Button } from '../ui/controls/button.tsx'
 import { Dialog } from '../ui/controls/dialog.tsx'
@@ -38,27 +37,20 @@ function SignInForm({ why }: SignInProps) {
   const client = useQueryClient()
   const [key, setKey] = useState('')
   const [keep, setKeep] = useState(false)
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<ApiFailure>()
+  const { mutate, isPending, error, reset } = useMutation({
+    mutationFn: () => signIn(key.trim(), keep),
+    onSuccess: () => void client.invalidateQueries(),
+  })
   const type = (typed: string) => {
     setKey(typed)
-    setFailure(undefined)
+    reset()
   }
-  const submit = async (event: FormEvent) => {
+  const submit = (event: FormEvent) => {
     event.preventDefault()
-    if (key.trim() === '') return
-    setBusy(true)
-    setFailure(undefined)
-    try {
-      await signIn(key.trim(), keep)
-      void client.invalidateQueries()
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-      setBusy(false)
-    }
+    if (key.trim() !== '') mutate()
   }
   return (
-    <form className="sign-in-form" onSubmit={(event) => void submit(event)}>
+    <form className="stack" onSubmit={submit}>
       <p>{why}</p>
       <TextField
         label="API key or access token"
@@ -71,8 +63,8 @@ function SignInForm({ why }: SignInProps) {
       <Checkbox checked={keep} onChange={setKeep}>
         Keep it until this tab is closed
       </Checkbox>
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
-      <Button type="submit" tone="primary" busy={busy}>
+      <FailureNotice failure={error} />
+      <Button type="submit" tone="primary" busy={isPending}>
         Sign in
       </Button>
     </form>

@@ -1,8 +1,9 @@
 /** Drafts of the session, by endpoint: the editor and the mapping view of one endpoint have the same one. */
+
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { readDocument, type StoredText } from '../api/document-calls.ts'
-import { keyed, queryKeys } from '../api/query-keys.ts'
+import type { StoredText } from '../api/document-calls.ts'
+import { queries } from '../api/queries.ts'
 import { useMe } from '../api/session.ts'
 import { useStore } from '../api/store.ts'
 import { createDraft, type Draft, type DraftBase, type DraftNow, NEW, toDraftBase } from './draft.ts'
@@ -31,10 +32,7 @@ export type OpenedDraft = Readonly<{
 /** In: the id of an endpoint, or NEW. A draft without changes follows the stored document. */
 export function useDraft(id: string): OpenedDraft {
   const who = useMe()?.who ?? ''
-  const stored = useQuery({
-    ...keyed(queryKeys.endpointText(id), ({ signal }) => readDocument(id, signal)),
-    enabled: id !== NEW,
-  })
+  const stored = useQuery({ ...queries.endpointText(id), enabled: id !== NEW })
   const draft = openDraft(id, who, id === NEW ? { text: FIRST_TEXT } : stored.data && toDraftBase(stored.data))
   useEffect(() => {
     if (draft !== undefined && stored.data !== undefined) follow(draft, stored.data)

@@ -1,6 +1,6 @@
 /** What happens in the service, for the views of the page: answers that events concern are read again. */
 import { type Query, type QueryClient, type QueryFilters, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useEffectEvent } from 'react'
+import { useEffect } from 'react'
 import { queryParts } from '../api/query-keys.ts'
 import { createStore, useStore } from '../api/store.ts'
 import { openEventStream, type StreamState } from './event-stream.ts'
@@ -32,7 +32,6 @@ const isDue = ({ state: { data, dataUpdatedAt } }: Query): boolean => {
 }
 
 const streamState = createStore<StreamState>('connecting')
-const listeners = new Set<(type: LiveType, data: unknown) => void>()
 
 /** How current the page is. */
 export const useStreamState = (): StreamState => useStore(streamState)
@@ -44,10 +43,8 @@ export function useLiveUpdates(): void {
     const refresh = createRefresher(client)
     const close = openEventStream({
       onState: streamState.set,
-      onEvent: (type, data) => {
-        if (!isLiveType(type)) return
-        for (const listen of [...listeners]) listen(type, data)
-        refresh(type)
+      onEvent: (type) => {
+        if (isLiveType(type)) refresh(type)
       },
     })
     return () => {
@@ -55,18 +52,6 @@ export function useLiveUpdates(): void {
       refresh.stop()
     }
   }, [client])
-}
-
-/** Calls back at each event of a type; a view that only shows answers of the API does not need this. */
-export function useLiveEvent(wanted: LiveType, onEvent: (data: unknown) => void): void {
-  const call = useEffectEvent(onEvent)
-  useEffect(() => {
-    const listen = (type: LiveType, data: unknown) => {
-      if (type === wanted) call(data)
-    }
-    listeners.add(listen)
-    return () => void listeners.delete(listen)
-  }, [wanted])
 }
 
 const isLiveType = (type: string): type is LiveType => Object.hasOwn(CONCERNED, type)

@@ -6,7 +6,7 @@ import { answerKey, keyed } from '../api/query-keys.ts'
 import { layOutDocument } from '../draft/document-layout.ts'
 import { type Draft, type DraftBase, toDraftBase } from '../draft/draft.ts'
 import { type MergeChoice, type MergeConflict, type Merged, mergeDocuments } from '../draft/merge-documents.ts'
-import { LazyDiffView } from '../ui/code/lazy-diff-view.tsx'
+import { LazyDiffView } from '../ui/code/lazy-views.tsx'
 import { Button } from '../ui/controls/button.tsx'
 import { Dialog } from '../ui/controls/dialog.tsx'
 import { QueryView } from '../ui/states/states.tsx'
@@ -73,7 +73,7 @@ function MergeForm({ draft, stored, onClose, onMerged }: MergeFormProps) {
           />
         </section>
       )}
-      <div className="dialog-actions">
+      <div className="row to-end">
         <Button onPress={onClose}>Back to my draft</Button>
         <Button
           tone="primary"
@@ -108,9 +108,7 @@ function MergeParts({ merged: { taken, conflicts }, choices, onChoose }: MergePa
           <ul className="failure-details">
             {taken.map((path) => (
               <li key={path}>
-                <code>
-                  <VisibleText text={path} max={300} />
-                </code>
+                <VisibleText code text={path} max={300} />
               </li>
             ))}
           </ul>
@@ -142,11 +140,9 @@ type ConflictChoiceProps = Readonly<{
 function ConflictChoice({ conflict: { path, base, mine, theirs }, choice, onChoose }: ConflictChoiceProps) {
   const values = { mine, theirs } as const
   return (
-    <fieldset className="conflict">
+    <fieldset>
       <legend>
-        <code>
-          <VisibleText text={path} max={300} />
-        </code>
+        <VisibleText code text={path} max={300} />
       </legend>
       <p className="quiet">
         Before: <ShownValue text={base} />
@@ -164,10 +160,4 @@ function ConflictChoice({ conflict: { path, base, mine, theirs }, choice, onChoo
 }
 
 const ShownValue = ({ text }: Readonly<{ text: string | undefined }>) =>
-  text === undefined ? (
-    <em>removed</em>
-  ) : (
-    <code>
-      <VisibleText text={text} max={500} />
-    </code>
-  )
+  text === undefined ? <em>removed</em> : <VisibleText code text={text} max={500} />

@@ -2,7 +2,7 @@
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { ApiFailure, asFailure } from '../api/api-failure.ts'
-import { api, readAnswer, type Schemas } from '../api/client.ts'
+import { api, jsonText, readData, type Schemas } from '../api/client.ts'
 import { createDocument, replaceDocument } from '../api/document-calls.ts'
 import { answerKey, keyed } from '../api/query-keys.ts'
 import {
@@ -147,20 +147,8 @@ function useFaults(text: string, id: string | undefined): Check {
 
 function Changes({ id, text }: Readonly<{ id: string; text: string }>) {
   const query = useQuery({
-    ...keyed(
-      answerKey<Schemas['DocumentDiff']>('endpoints', 'diff', id, text),
-      async ({ signal }) =>
-        (
-          await readAnswer<Schemas['DocumentDiff']>(
-            api.POST('/endpoints/{id}/diff', {
-              params: { path: { id } },
-              headers: { 'content-type': 'application/json' },
-              body: text as never,
-              bodySerializer: (body: unknown) => String(body),
-              signal,
-            }),
-          )
-        ).data,
+    ...keyed(answerKey<Schemas['DocumentDiff']>('endpoints', 'diff', id, text), ({ signal }) =>
+      readData(api.POST('/endpoints/{id}/diff', { params: { path: { id } }, ...jsonText(text), signal })),
     ),
   })
   return (
@@ -244,11 +232,7 @@ function TestResults({ ran, passed, failed, skipped, tests }: TestReport) {
               <VisibleText text={name} max={200} />
               {mismatches[0] === undefined ? null : (
                 <>
-                  :{' '}
-                  <code>
-                    <VisibleText text={mismatches[0].path} />
-                  </code>{' '}
-                  <VisibleText text={mismatches[0].message} />
+                  : <VisibleText code text={mismatches[0].path} /> <VisibleText text={mismatches[0].message} />
                 </>
               )}
             </li>

@@ -38,8 +38,8 @@ const MAY_IMPORT: rules.Arrows = {
   'main.tsx': ['api', 'ui', 'app'],
 }
 
-/** The names with which a key of an answer starts, as they are written in each call that makes one. */
-const KEY_NAMES = /\b(?:answerKey|pagesKey)<[^(]*>\(((?:\s*'[^']*',?)+)/g
+/** The names with which a key of an answer starts, as they are written in each call that makes one; of a GET, its path. */
+const KEY_NAMES = /\b(?:(?:answerKey|pagesKey)<[^(]*>\(|getQuery\((?:[^,[]*|\[[^\]]*\]),)((?:\s*'[^']*',?)+)/g
 
 /** Keys whose names are the same, or the start of another key's names: parameters could make the two equal. */
 function sharedKeys(): readonly string[] {

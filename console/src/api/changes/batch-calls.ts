@@ -1,5 +1,5 @@
 /** Many documents at once: all of them, or none. They are sent as the text that they have. */
-import { api, readAnswer, type Schemas } from '../client.ts'
+import { api, jsonText, readAnswer, type Schemas } from '../client.ts'
 
 export type BatchOutcome = Readonly<{ results: readonly Schemas['OperationResult'][]; dryRun: boolean }>
 
@@ -18,9 +18,7 @@ export async function sendBatch(
   const body = `{"dryRun":${dryRun},"note":${JSON.stringify(note)},"operations":[${parts.join(',')}]}`
   const { data } = await readAnswer(
     api.POST('/endpoints/batch', {
-      headers: { 'content-type': 'application/json' },
-      body: body as never,
-      bodySerializer: (text) => String(text),
+      ...jsonText(body),
     }),
   )
   return data as BatchOutcome

@@ -5,10 +5,6 @@ export type Capture = Schemas['Capture']
 
 const of = (id: string) => ({ params: { path: { id } } })
 
-/** The last capture of an endpoint. Fails with an ApiFailure. */
-export const readCapture = (id: string, signal?: AbortSignal): Promise<Capture | null> =>
-  readData(api.GET('/endpoints/{id}/capture', { ...of(id), ...(signal && { signal }) }))
-
 /** Starts one in place of the one before; the service says until when. Fails with an ApiFailure. */
 export const startCapture = (id: string, messages: number): Promise<Capture> =>
   readData(api.POST('/endpoints/{id}/capture', { ...of(id), body: { messages } }))

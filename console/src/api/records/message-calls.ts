@@ -1,30 +1,17 @@
 /** Recorded messages: lists, records, bodies, and the replay of one by hand. */
 
 import type { Paths } from '../../../../src/api/types.ts'
-import { api, readData, type Schemas } from '../client.ts'
-import type { ListedMessage, MessageFilters, MessageRecord } from './record-types.ts'
+import { api, get, readData, type Schemas } from '../client.ts'
+import type { MessageFilters } from './record-types.ts'
 
 type MessageQuery = NonNullable<Paths['/messages']['get']['parameters']['query']>
-export type MessagePage = Readonly<{ messages: readonly ListedMessage[]; next?: string }>
 
 type PageRequest = Readonly<{ limit: number; cursor?: string | undefined }>
 
 /** A page, newest first. Fails with an ApiFailure. */
-export const listMessages = (
-  filters: MessageFilters,
-  { limit, cursor }: PageRequest,
-  signal?: AbortSignal,
-): Promise<MessagePage> =>
-  readData(
-    api.GET('/messages', {
-      // The API checks the values, and says which of them are wrong.
-      params: { query: { ...(filters as MessageQuery), limit, ...(cursor && { cursor }) } },
-      ...(signal && { signal }),
-    }),
-  )
-
-export const readMessage = (id: string, signal?: AbortSignal): Promise<MessageRecord> =>
-  readData(api.GET('/messages/{id}', { params: { path: { id } }, ...(signal && { signal }) }))
+export const listMessages = (filters: MessageFilters, { limit, cursor }: PageRequest, signal?: AbortSignal) =>
+  // The API checks the values, and says which of them are wrong.
+  get('/messages', { query: { ...(filters as MessageQuery), limit, ...(cursor && { cursor }) } }, signal)
 
 /** The bytes of a body. Fails with an ApiFailure. */
 export const readMessageBody = async (id: string, which: string, signal?: AbortSignal): Promise<ArrayBuffer> =>
@@ -32,7 +19,7 @@ export const readMessageBody = async (id: string, which: string, signal?: AbortS
     api.GET('/messages/{id}/body/{which}', {
       params: { path: { id, which } },
       parseAs: 'arrayBuffer',
-      ...(signal && { signal }),
+      signal: signal ?? null,
     }),
   )) as ArrayBuffer
 

@@ -10,15 +10,12 @@ type AuditEntry = Schemas['AuditEntry']
 
 export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   {
-    id: 'what',
     title: 'What',
     isName: true,
     render: ({ what, omitted }) => (
       <>
         <Link to="/audit" search={{ what: [what] }} data-row>
-          <code>
-            <VisibleText text={what} max={200} />
-          </code>
+          <VisibleText code text={what} max={200} />
         </Link>
         {omitted !== undefined && omitted > 0 && (
           <div className="quiet">{omitted.toLocaleString('en')} refused calls before it were not written</div>
@@ -26,9 +23,8 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
       </>
     ),
   },
-  { id: 'at', title: 'When', render: ({ at }) => <Time at={at} exact /> },
+  { title: 'When', render: ({ at }) => <Time at={at} exact /> },
   {
-    id: 'who',
     title: 'Who',
     render: ({ who, name, address }) => (
       <>
@@ -42,14 +38,9 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
       </>
     ),
   },
-  { id: 'target', title: 'Target', render: (entry) => <Target {...entry} /> },
+  { title: 'Target', render: (entry) => <Target {...entry} /> },
+  { title: 'Note', render: ({ note }) => <VisibleText text={note} /> },
   {
-    id: 'note',
-    title: 'Note',
-    render: ({ note }) => (note === undefined ? <span className="quiet">–</span> : <VisibleText text={note} />),
-  },
-  {
-    id: 'status',
     title: 'Answer',
     render: ({ status, code }) => (
       <>
@@ -63,11 +54,7 @@ export const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
 /** Of a change of an endpoint: what it changed. */
 function Target({ target, what, before, after }: AuditEntry) {
   if (target === undefined) return <span className="quiet">–</span>
-  const id = (
-    <code>
-      <VisibleText text={target} max={60} />
-    </code>
-  )
+  const id = <VisibleText code text={target} max={60} />
   const isEndpoint = /^[A-Z]+ \/endpoints/.test(what) && /^[0-9a-f]{24}$/.test(target)
   if (!isEndpoint) return id
   const isComparable = before !== undefined && after !== undefined && before > 0

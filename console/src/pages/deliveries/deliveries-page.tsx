@@ -1,20 +1,22 @@
 /** `/deliveries`: requests that are stored until their target has them, newest first. */
+
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { DELIVERY_STATES, type DeliveryAct } from '../../../../src/core/deliveries/delivery.ts'
-import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { queryKeys, queryParts } from '../../api/query-keys.ts'
 import {
   changeDeliveries,
   type DeliveryState,
   type ListedDelivery,
   listDeliveries,
-  readDeliveryCounts,
 } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
-import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import { toChoices } from '../../ui/controls/fields.tsx'
+import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
 import { Figures } from '../../ui/data/figures.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { byteCount, Time } from '../../ui/data/time.tsx'
@@ -29,26 +31,12 @@ const DELIVERIES_OF_A_PAGE = 100
 const EVERY_MS = 10_000
 
 const FILTERS: readonly Filter[] = [
-  {
-    name: 'state',
-    label: 'State',
-    kind: 'select',
-    choices: DELIVERY_STATES.map((state) => ({ value: state, label: state })),
-  },
+  { name: 'state', label: 'State', kind: 'select', choices: toChoices(DELIVERY_STATES) },
   { name: 'endpoint', label: 'Endpoint', kind: 'search', placeholder: 'Name or id', isWhole: true },
   { name: 'request', label: 'Request', kind: 'text', placeholder: 'Its id', isWhole: true },
   { name: 'target', label: 'Target', kind: 'text', placeholder: 'As the list has it', isWhole: true },
   { name: 'key', label: 'Key', kind: 'text', isWhole: true },
-  {
-    name: 'from',
-    label: 'Accepted',
-    kind: 'select',
-    choices: [
-      { value: '-1h', label: 'Last hour' },
-      { value: '-24h', label: 'Last 24 hours' },
-      { value: '-7d', label: 'Last 7 days' },
-    ],
-  },
+  { name: 'from', label: 'Accepted', kind: 'select', choices: SPANS },
 ]
 
 const route = getRouteApi('/deliveries')
@@ -94,7 +82,7 @@ export function DeliveriesPage() {
 
 /** How many there are in each state; each leads to its list. */
 function Counts() {
-  const { data } = useQuery(keyed(queryKeys.deliveryCounts, ({ signal }) => readDeliveryCounts(signal)))
+  const { data } = useQuery(queries.deliveryCounts)
   if (data === undefined || data.counts.length === 0) return null
   const { counts, oldestAt } = data
   const figures = DELIVERY_STATES.map((state) => {

@@ -1,19 +1,21 @@
 /** Retrying one delivery, as it was or through the document of today, and cancelling it. */
+
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiFailure, asFailure } from '../../api/api-failure.ts'
-import { queryKeys, queryParts } from '../../api/query-keys.ts'
+import { ApiFailure } from '../../api/api-failure.ts'
+import { get } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import {
   cancelDelivery,
   type DeliveryDetail,
   type RetriedDelivery,
-  readOutgoing,
   retryDelivery,
 } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog, Dialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
@@ -32,11 +34,11 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
   const [replay, setReplay] = useState<Pick<RetriedDelivery, 'replay' | 'warning'>>({})
   const settle = () => {
     void client.invalidateQueries({ queryKey: queryParts.deliveries })
-    client.removeQueries({ queryKey: queryKeys.deliveryRequest(id) })
+    client.removeQueries({ queryKey: queries.deliveryRequest(id).queryKey })
   }
   const edit = useMutation({
     mutationFn: async () => {
-      const { body, masked } = await readOutgoing(id)
+      const { body, masked } = await get('/deliveries/{id}/request', { path: { id } })
       // What is hidden would be sent as it is shown.
       if (masked || body === undefined) throw new ApiFailure(NOT_EDITABLE, { status: 422 })
       return body
@@ -55,7 +57,7 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
   const close = () => setAsked(undefined)
   return (
     <section aria-label="Actions">
-      <div className="page-actions">
+      <div className="row">
         <Button tone="primary" refused={refused} onPress={() => setAsked('retry')}>
           Retry …
         </Button>
@@ -75,7 +77,7 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
           </Button>
         )}
       </div>
-      {edit.error === null ? null : <FailureNotice failure={asFailure(edit.error)} />}
+      <FailureNotice failure={edit.error} />
       <Replayed {...replay} />
       {asked === 'retry' && (
         <ConfirmDialog
@@ -146,24 +148,17 @@ type EditDialogProps = Readonly<{ body: string; onClose(): void; onSend(body: st
 
 function EditDialog({ body, onClose, onSend }: EditDialogProps) {
   const [text, setText] = useState(body)
-  const { mutate, isPending, error } = useMutation({ mutationFn: () => onSend(text), onSuccess: onClose })
-  const actions = (
-    <>
-      <Button onPress={onClose}>Cancel</Button>
-      <Button
-        tone="primary"
-        busy={isPending}
-        refused={text === body ? 'Change the body first.' : undefined}
-        onPress={() => mutate()}
-      >
-        Retry with this body
-      </Button>
-    </>
-  )
   return (
-    <Dialog title="Retry with another body" onClose={onClose} actions={actions} size="large" isDismissable={false}>
+    <ConfirmDialog
+      title="Retry with another body"
+      size="large"
+      confirm="Retry with this body"
+      refused={text === body ? 'Change the body first.' : undefined}
+      isDismissable={false}
+      onConfirm={() => onSend(text)}
+      onClose={onClose}
+    >
       <TextField label="Body" value={text} onChange={setText} rows={14} />
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
-    </Dialog>
+    </ConfirmDialog>
   )
 }

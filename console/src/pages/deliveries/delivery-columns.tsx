@@ -8,7 +8,6 @@ import { AttemptResult, DeliveryChip } from './delivery-parts.tsx'
 
 export const DELIVERY_COLUMNS: readonly Column<ListedDelivery>[] = [
   {
-    id: 'target',
     title: 'Target',
     isName: true,
     render: ({ id, target, request }) => (
@@ -23,23 +22,16 @@ export const DELIVERY_COLUMNS: readonly Column<ListedDelivery>[] = [
       </>
     ),
   },
-  { id: 'state', title: 'State', render: ({ state }) => <DeliveryChip state={state} /> },
-  { id: 'endpoint', title: 'Endpoint', render: ({ endpoint }) => <VisibleText text={endpoint} max={120} /> },
+  { title: 'State', render: ({ state }) => <DeliveryChip state={state} /> },
+  { title: 'Endpoint', render: ({ endpoint }) => <VisibleText text={endpoint} max={120} /> },
   {
-    id: 'key',
     title: 'Key',
     meaning: 'Deliveries with the same key arrive in order.',
-    render: ({ key }) => (key === undefined ? <span className="quiet">–</span> : <VisibleText text={key} max={80} />),
+    render: ({ key }) => <VisibleText text={key} max={80} />,
   },
-  { id: 'acceptedAt', title: 'Accepted', render: ({ acceptedAt }) => <Time at={acceptedAt} /> },
+  { title: 'Accepted', render: ({ acceptedAt }) => <Time at={acceptedAt} /> },
+  { title: 'Attempts', align: 'end', render: ({ attempts }) => attempts.toLocaleString('en') },
   {
-    id: 'attempts',
-    title: 'Attempts',
-    align: 'end',
-    render: ({ attempts }) => attempts.toLocaleString('en'),
-  },
-  {
-    id: 'lastAttempt',
     title: 'Last attempt',
     render: ({ lastAttempt }) =>
       lastAttempt === undefined ? <span className="quiet">–</span> : <AttemptResult attempt={lastAttempt} />,

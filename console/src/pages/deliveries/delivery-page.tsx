@@ -1,24 +1,22 @@
 /** `/deliveries/:id`: one delivery: its attempts, what it sends, and what can be done about it. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import {
-  type DeliveryDetail,
-  type OutgoingRequest,
-  readDelivery,
-  readOutgoing,
-} from '../../api/records/delivery-calls.ts'
+import { queries } from '../../api/queries.ts'
+import type { DeliveryDetail, OutgoingRequest } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Fact, Facts } from '../../ui/data/facts.tsx'
+import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount, duration, Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { DeliveryActions } from './delivery-actions.tsx'
 import { AttemptResult, DeliveryChip } from './delivery-parts.tsx'
-import './deliveries.css'
 
 /** An attempt that changes no state is no event. */
 const EVERY_MS = 3_000
@@ -28,7 +26,7 @@ const route = getRouteApi('/deliveries/$id')
 export function DeliveryPage() {
   const { id } = route.useParams()
   const query = useQuery({
-    ...keyed(queryKeys.delivery(id), ({ signal }) => readDelivery(id, signal)),
+    ...queries.delivery(id),
     refetchInterval: ({ state }) => (state.data?.state === 'pending' ? EVERY_MS : false),
   })
   return (
@@ -37,7 +35,7 @@ export function DeliveryPage() {
         {(delivery) => (
           <>
             <DeliveryActions delivery={delivery} />
-            <Facts delivery={delivery} />
+            <DeliveryFacts delivery={delivery} />
             <Attempts delivery={delivery} />
             <Outgoing delivery={delivery} />
           </>
@@ -47,79 +45,57 @@ export function DeliveryPage() {
   )
 }
 
-function Facts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
+function DeliveryFacts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
   const { id, state, endedAt, dueAt, acceptedAt, endpoint, endpointId, request, item, target, key, messageId, bytes } =
     delivery
   return (
-    <dl className="facts">
-      <div>
-        <dt>State</dt>
-        <dd>
-          <DeliveryChip state={state} />{' '}
-          {endedAt === undefined ? null : (
-            <>
-              since <Time at={endedAt} exact />
-            </>
-          )}
-          {dueAt === undefined ? null : (
-            <>
-              next attempt at <Time at={dueAt} exact />
-            </>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Delivery</dt>
-        <dd>
-          <code>{id}</code>, {byteCount(bytes)}, accepted <Time at={acceptedAt} exact />
-        </dd>
-      </div>
-      <div>
-        <dt>Target</dt>
-        <dd className="breaks">
-          <VisibleText text={target} max={300} />
-        </dd>
-      </div>
-      <div>
-        <dt>Request</dt>
-        <dd>
-          <VisibleText text={request} max={200} />
-          {item === undefined ? '' : `, item ${item}`} of{' '}
-          <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-            <VisibleText text={endpoint} max={200} />
-          </Link>
-        </dd>
-      </div>
+    <Facts>
+      <Fact name="State">
+        <DeliveryChip state={state} />{' '}
+        {endedAt === undefined ? null : (
+          <>
+            since <Time at={endedAt} exact />
+          </>
+        )}
+        {dueAt === undefined ? null : (
+          <>
+            next attempt at <Time at={dueAt} exact />
+          </>
+        )}
+      </Fact>
+      <Fact name="Delivery">
+        <code>{id}</code>, {byteCount(bytes)}, accepted <Time at={acceptedAt} exact />
+      </Fact>
+      <Fact name="Target">
+        <VisibleText text={target} max={300} />
+      </Fact>
+      <Fact name="Request">
+        <VisibleText text={request} max={200} />
+        {item === undefined ? '' : `, item ${item}`} of <EndpointLink id={endpointId} name={endpoint} />
+      </Fact>
       {key === undefined ? null : (
-        <div>
-          <dt>Key</dt>
-          <dd>
-            <Link to="/deliveries" search={{ endpoint: endpointId, request, key }}>
-              <VisibleText text={key} max={200} />
-            </Link>
-          </dd>
-        </div>
+        <Fact name="Key">
+          <Link to="/deliveries" search={{ endpoint: endpointId, request, key }}>
+            <VisibleText text={key} max={200} />
+          </Link>
+        </Fact>
       )}
-      <div>
-        <dt>Message</dt>
-        <dd>
-          <Link to="/messages/$id" params={{ id: messageId }}>
-            <code>{messageId}</code>
-          </Link>
-          {', '}
-          <Link to="/deliveries" search={{ message: messageId }}>
-            all its deliveries
-          </Link>
-        </dd>
-      </div>
-    </dl>
+      <Fact name="Message">
+        <MessageLink id={messageId}>
+          <code>{messageId}</code>
+        </MessageLink>
+        {', '}
+        <Link to="/deliveries" search={{ message: messageId }}>
+          all its deliveries
+        </Link>
+      </Fact>
+    </Facts>
   )
 }
 
 function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery: DeliveryDetail }>) {
   return (
-    <section className="delivery-part">
-      <h2>Attempts</h2>
+    <Section title="Attempts">
       {attempts > lastAttempts.length && (
         <p>
           The latest {lastAttempts.length} of {attempts.toLocaleString('en')} are shown.
@@ -128,7 +104,7 @@ function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery:
       {lastAttempts.length === 0 ? (
         <p className="quiet">None was made yet.</p>
       ) : (
-        <ol reversed>
+        <ol reversed className="bullets">
           {lastAttempts.toReversed().map((attempt) => (
             <li key={attempt.at}>
               <Time at={attempt.at} exact />, {duration(attempt.ms)}: <AttemptResult attempt={attempt} />
@@ -136,7 +112,7 @@ function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery:
           ))}
         </ol>
       )}
-    </section>
+    </Section>
   )
 }
 
@@ -144,14 +120,10 @@ function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery:
 function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryDetail }>) {
   const refused = useRefusal('operator')
   const [isOpen, setOpen] = useState(false)
-  const query = useQuery({
-    ...keyed(queryKeys.deliveryRequest(id), ({ signal }) => readOutgoing(id, signal)),
-    enabled: isOpen,
-  })
+  const query = useQuery({ ...queries.deliveryRequest(id), enabled: isOpen })
   if (outgoing === undefined) return null
   return (
-    <section className="delivery-part">
-      <h2>What is sent</h2>
+    <Section title="What is sent">
       {isOpen ? (
         <QueryView query={query} what="Loading the request">
           {(whole) => <WholeRequest id={id} request={whole} />}
@@ -164,7 +136,7 @@ function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryD
           </Button>
         </>
       )}
-    </section>
+    </Section>
   )
 }
 
@@ -177,7 +149,7 @@ const Head = ({
         {method} <VisibleText text={url} max={2_000} />
       </code>
     </p>
-    <ul>
+    <ul className="bullets">
       {Object.entries(headers).map(([name, value]) => (
         <li key={name} className="breaks">
           <code>

@@ -1,8 +1,8 @@
 /** The message or test that the URL names. */
+
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { readTests } from '../../api/run-calls.ts'
+import { queries } from '../../api/queries.ts'
 import { NEW } from '../../draft/draft.ts'
 import type { EditorSearch } from './editor-search.ts'
 import type { RunData } from './run/run-data.ts'
@@ -17,7 +17,7 @@ export type LoadedData = Readonly<{
 
 export function useLoadedData(id: string, { message, test }: EditorSearch): LoadedData {
   const tests = useQuery({
-    ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
+    ...queries.endpointTests(id),
     enabled: test !== undefined && id !== NEW,
   })
   const found = tests.data?.file.tests.find(({ name }) => name === test)

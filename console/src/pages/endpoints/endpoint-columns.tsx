@@ -2,6 +2,7 @@
 import { Link } from '@tanstack/react-router'
 import { type EndpointRow, entrancesBesideRoute } from '../../api/endpoint-row.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
+import { shortNumber } from '../../ui/data/figures.tsx'
 import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { ScheduleFacts } from '../../ui/endpoint/schedule-facts.tsx'
@@ -11,7 +12,6 @@ const MAX_LABELS = 3
 
 export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
   {
-    id: 'name',
     title: 'Name',
     sort: 'name',
     isName: true,
@@ -25,14 +25,8 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
       </>
     ),
   },
+  { title: 'Method', sort: 'method', render: ({ method }) => (method === undefined ? '–' : <code>{method}</code>) },
   {
-    id: 'method',
-    title: 'Method',
-    sort: 'method',
-    render: ({ method }) => (method === undefined ? '–' : <code>{method}</code>),
-  },
-  {
-    id: 'pattern',
     title: 'Pattern',
     sort: 'pattern',
     render: (row) => (
@@ -51,19 +45,13 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
       </>
     ),
   },
+  { title: 'Types', render: ({ input, output }) => (input === output ? output : `${input ?? '–'} → ${output}`) },
   {
-    id: 'types',
-    title: 'Types',
-    render: ({ input, output }) => (input === output ? output : `${input ?? '–'} → ${output}`),
-  },
-  {
-    id: 'rate',
     title: 'Messages/min',
     align: 'end',
     render: ({ stats: { perMinute } }) => (perMinute === 0 ? <span className="quiet">0</span> : shortNumber(perMinute)),
   },
   {
-    id: 'failures',
     title: 'Failures, 1 h',
     align: 'end',
     render: ({ stats: { count, failures } }) =>
@@ -75,10 +63,8 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
         </span>
       ),
   },
-  { id: 'updated', title: 'Updated', sort: 'updatedAt', render: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: 'Updated', sort: 'updatedAt', render: ({ updatedAt }) => <Time at={updatedAt} /> },
 ]
-
-const shortNumber = (value: number): string => value.toLocaleString('en', { maximumSignificantDigits: 3 })
 
 function EndpointState({ active, reason, faults }: Pick<EndpointRow, 'active' | 'reason' | 'faults'>) {
   const count = faults === 1 ? '1 fault' : `${faults} faults`
@@ -91,7 +77,7 @@ function Labels({ labels }: Pick<EndpointRow, 'labels'>) {
   const all = Object.entries(labels)
   if (all.length === 0) return null
   return (
-    <span className="label-chips">
+    <span className="row">
       {all.slice(0, MAX_LABELS).map(([name, value]) => (
         <LabelChip key={name} name={name} value={value} />
       ))}

@@ -1,90 +1,65 @@
 /** Import: files or pasted documents, then a plan with every fault, then all of them or none. */
 import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, useState } from 'react'
-import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { sendBatch } from '../../api/changes/batch-calls.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { Dialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
-import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { type ImportPlan, type ImportSource, planImport } from './import-plan.ts'
 import { ImportPlanView } from './import-plan-view.tsx'
 
 export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const client = useQueryClient()
-  const [files, setFiles] = useState<readonly ImportSource[]>([])
+  const [files, setFiles] = useState<readonly File[]>([])
   const [pasted, setPasted] = useState('')
   const [note, setNote] = useState('')
   const [plan, setPlan] = useState<ImportPlan>()
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<ApiFailure>()
-  const attempt = async (work: () => Promise<void>) => {
-    setBusy(true)
-    setFailure(undefined)
-    try {
-      await work()
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-    }
-    setBusy(false)
+  const takeFiles = (list: FileList | null) => setFiles([...(list ?? [])])
+  const show = async () => {
+    const sources = await Promise.all(files.map(readSource))
+    setPlan(await planImport([...sources, ...(isPasted ? [{ file: 'pasted text', text: pasted }] : [])]))
+    return false
   }
-  const sources = [...files, ...(pasted.trim() === '' ? [] : [{ file: 'pasted text', text: pasted }])]
-  const takeFiles = (list: FileList | null) =>
-    void attempt(async () => setFiles(await Promise.all(Array.from(list ?? [], readSource))))
-  const run = () =>
-    attempt(async () => {
-      const { results } = await sendBatch(plan?.documents.map(({ operation }) => operation) ?? [], false, note.trim())
-      await client.invalidateQueries({ queryKey: queryParts.endpoints })
-      notify(results.length === 1 ? 'One endpoint is imported.' : `${results.length} endpoints are imported.`)
-      onClose()
-    })
+  const run = async () => {
+    const { results } = await sendBatch(plan?.documents.map(({ operation }) => operation) ?? [], false, note.trim())
+    await client.invalidateQueries({ queryKey: queryParts.endpoints })
+    notify(results.length === 1 ? 'One endpoint is imported.' : `${results.length} endpoints are imported.`)
+  }
+  const isPasted = pasted.trim() !== ''
   const drop = (event: DragEvent) => {
     event.preventDefault()
     takeFiles(event.dataTransfer.files)
   }
   if (plan !== undefined) {
     return (
-      <Dialog
+      <ConfirmDialog
+        key="plan"
         title="What the import does"
         size="large"
-        onClose={onClose}
+        confirm={plan.documents.length === 1 ? 'Import 1 endpoint' : `Import ${plan.documents.length} endpoints`}
+        refused={explainRefusal(plan)}
+        others={<Button onPress={() => setPlan(undefined)}>Back</Button>}
         isDismissable={false}
-        actions={
-          <>
-            <Button onPress={() => setPlan(undefined)}>Back</Button>
-            <Button tone="primary" refused={explainRefusal(plan)} busy={busy} onPress={() => void run()}>
-              {plan.documents.length === 1 ? 'Import 1 endpoint' : `Import ${plan.documents.length} endpoints`}
-            </Button>
-          </>
-        }
+        onConfirm={run}
+        onClose={onClose}
       >
         <ImportPlanView plan={plan} />
         <TextField label="Note" value={note} onChange={setNote} hint="For the versions and the audit log" />
-        {failure === undefined ? null : <FailureNotice failure={failure} />}
-      </Dialog>
+      </ConfirmDialog>
     )
   }
   return (
-    <Dialog
+    <ConfirmDialog
+      key="files"
       title="Import endpoints"
       size="large"
-      onClose={onClose}
+      confirm="Show the plan"
+      refused={files.length === 0 && !isPasted ? 'Choose files or paste a document first.' : undefined}
       isDismissable={false}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button
-            tone="primary"
-            busy={busy}
-            refused={sources.length === 0 ? 'Choose files or paste a document first.' : undefined}
-            onPress={() => void attempt(async () => setPlan(await planImport(sources)))}
-          >
-            Show the plan
-          </Button>
-        </>
-      }
+      onConfirm={show}
+      onClose={onClose}
     >
       <p>
         A file has one document, or an array of documents. One with the id or the name of an endpoint replaces it.
@@ -93,7 +68,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the field within does the same by keys */}
       <div className="drop-zone" onDragOver={(event) => event.preventDefault()} onDrop={drop}>
         <label className="field">
-          <span className="field-label">Files</span>
+          <span className="label">Files</span>
           <input
             type="file"
             multiple
@@ -101,11 +76,10 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
             onChange={({ target }) => takeFiles(target.files)}
           />
         </label>
-        {files.length > 0 && <p role="status">{files.map(({ file }) => file).join(', ')}</p>}
+        {files.length > 0 && <p role="status">{files.map(({ name }) => name).join(', ')}</p>}
       </div>
       <TextField label="Or paste documents" value={pasted} onChange={setPasted} rows={10} />
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
-    </Dialog>
+    </ConfirmDialog>
   )
 }
 

@@ -15,7 +15,7 @@ export function ImportPlanView({ plan: { documents, unreadable, faults } }: Read
         {faulty === 0 ? '.' : `, ${faulty} with faults.`}
       </p>
       {(unreadable.length > 0 || faults.length > 0) && (
-        <ul className="failure-details failure">
+        <ul className="failure-details callout bad">
           {unreadable.map(({ file, why }) => (
             <li key={`${file} ${why}`}>
               <VisibleText text={file} max={200} />: <VisibleText text={why} />
@@ -49,7 +49,6 @@ const numbered = (documents: readonly PlannedDocument[]): readonly Row[] =>
 
 const COLUMNS: readonly Column<Row>[] = [
   {
-    id: 'name',
     title: 'Document',
     isName: true,
     render: ({ name, file }) => (
@@ -64,13 +63,11 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   {
-    id: 'what',
     title: 'What',
     render: ({ operation: { op }, version }) =>
       op === 'create' ? 'creates an endpoint' : `replaces${version === undefined ? '' : `: version ${version}`}`,
   },
   {
-    id: 'faults',
     title: 'Check',
     render: ({ faults, warnings }) => (
       <>

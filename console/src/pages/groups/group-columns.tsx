@@ -10,7 +10,6 @@ import { MinutesBars } from './minutes-bars.tsx'
 
 export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
   {
-    id: 'code',
     title: 'Failure',
     isName: true,
     render: ({ key, code, stage, path }) => (
@@ -22,10 +21,7 @@ export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
           {stage === undefined ? 'before the first stage' : `in ${stage}`}
           {path === undefined ? null : (
             <>
-              , at{' '}
-              <code>
-                <VisibleText text={path} max={160} />
-              </code>
+              , at <VisibleText code text={path} max={160} />
             </>
           )}
         </div>
@@ -33,7 +29,6 @@ export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
     ),
   },
   {
-    id: 'endpoint',
     title: 'Endpoint',
     render: ({ endpoint, endpointId }) =>
       endpoint === undefined ? (
@@ -42,8 +37,8 @@ export const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
         <VisibleText text={endpoint} max={120} />
       ),
   },
-  { id: 'count', title: 'Messages', align: 'end', render: ({ count }) => count.toLocaleString('en') },
-  { id: 'minutes', title: 'Last hour', render: ({ minutes }) => <MinutesBars minutes={minutes} /> },
-  { id: 'lastSeen', title: 'Newest', render: ({ lastSeen }) => <Time at={lastSeen} /> },
-  { id: 'state', title: 'State', render: (group) => <GroupMark group={group} /> },
+  { title: 'Messages', align: 'end', render: ({ count }) => count.toLocaleString('en') },
+  { title: 'Last hour', render: ({ minutes }) => <MinutesBars minutes={minutes} /> },
+  { title: 'Newest', render: ({ lastSeen }) => <Time at={lastSeen} /> },
+  { title: 'State', render: (group) => <GroupMark group={group} /> },
 ]

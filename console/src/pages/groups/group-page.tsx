@@ -3,22 +3,24 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { listMessages, readMessage } from '../../api/records/message-calls.ts'
+import { queries } from '../../api/queries.ts'
 import type { FailureGroup } from '../../api/records/record-types.ts'
-import { type GroupList, listGroups, readGroup } from '../../api/records/replay-calls.ts'
+import type { GroupList } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { Fact, Facts } from '../../ui/data/facts.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
+import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { Page } from '../../ui/states/page.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { GroupActions, GroupMark } from './group-state.tsx'
-import './groups.css'
 
 const MINUTE_MS = 60_000
 const MAX_MESSAGES = 20
@@ -28,10 +30,7 @@ const route = getRouteApi('/groups/$key')
 
 export function GroupPage() {
   const { key } = route.useParams()
-  const group = useQuery({
-    ...keyed(queryKeys.group(key), ({ signal }) => readGroup(key, signal)),
-    refetchInterval: EVERY_MS,
-  })
+  const group = useQuery({ ...queries.group(key), refetchInterval: EVERY_MS })
   const code = group.data?.code
   return (
     <Page
@@ -42,7 +41,7 @@ export function GroupPage() {
       <QueryView query={group} what="Loading the group">
         {(data) => (
           <>
-            <Facts group={data} />
+            <GroupFacts group={data} />
             <Sample group={data} />
             <LastHour group={data} />
             <Messages group={data} />
@@ -80,80 +79,58 @@ function Actions({ group }: Readonly<{ group: FailureGroup }>) {
 function useLeft(key: string) {
   const filters = { group: key, replayed: 'false' }
   return useQuery({
-    ...keyed(queryKeys.groupList(filters), ({ signal }) => listGroups(filters, signal)),
+    ...queries.groups(filters),
     refetchInterval: EVERY_MS,
     select: ({ groups }: GroupList) => groups[0]?.count ?? 0,
   })
 }
 
-function Facts({ group }: Readonly<{ group: FailureGroup }>) {
+function GroupFacts({ group }: Readonly<{ group: FailureGroup }>) {
   const { key, endpoint, endpointId, stage, path, count, firstSeen, lastSeen } = group
   const left = useLeft(key)
   return (
-    <dl className="facts">
-      <div>
-        <dt>State</dt>
-        <dd>
-          <GroupMark group={group} />
-        </dd>
-      </div>
-      <div>
-        <dt>Messages</dt>
-        <dd>
-          <Link to="/messages" search={{ group: key }}>
-            {count.toLocaleString('en')}
-          </Link>
-          {left.data === undefined ? null : (
-            <>
-              {', of them '}
-              <Link to="/messages" search={{ group: key, replayed: 'false' }}>
-                {left.data.toLocaleString('en')} not fixed yet
-              </Link>
-            </>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Seen</dt>
-        <dd>
-          <Time at={firstSeen} exact /> to <Time at={lastSeen} exact />
-        </dd>
-      </div>
-      <div>
-        <dt>Endpoint</dt>
-        <dd>
-          {endpointId === undefined ? (
-            <span className="quiet">no endpoint accepted them</span>
-          ) : (
-            <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-              <VisibleText text={endpoint ?? endpointId} max={200} />
+    <Facts>
+      <Fact name="State">
+        <GroupMark group={group} />
+      </Fact>
+      <Fact name="Messages">
+        <Link to="/messages" search={{ group: key }}>
+          {count.toLocaleString('en')}
+        </Link>
+        {left.data === undefined ? null : (
+          <>
+            {', of them '}
+            <Link to="/messages" search={{ group: key, replayed: 'false' }}>
+              {left.data.toLocaleString('en')} not fixed yet
             </Link>
-          )}
-        </dd>
-      </div>
-      <div>
-        <dt>Where</dt>
-        <dd>
-          {stage ?? <span className="quiet">before the first stage</span>}
-          {path === undefined ? null : (
-            <>
-              , at{' '}
-              <code>
-                <VisibleText text={path} max={300} />
-              </code>
-            </>
-          )}
-        </dd>
-      </div>
-    </dl>
+          </>
+        )}
+      </Fact>
+      <Fact name="Seen">
+        <Time at={firstSeen} exact /> to <Time at={lastSeen} exact />
+      </Fact>
+      <Fact name="Endpoint">
+        {endpointId === undefined ? (
+          <span className="quiet">no endpoint accepted them</span>
+        ) : (
+          <EndpointLink id={endpointId} name={endpoint} />
+        )}
+      </Fact>
+      <Fact name="Where">
+        {stage ?? <span className="quiet">before the first stage</span>}
+        {path === undefined ? null : (
+          <>
+            , at <VisibleText code text={path} max={300} />
+          </>
+        )}
+      </Fact>
+    </Facts>
   )
 }
 
 /** The sentence of the newest failure represents the group. */
 function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
-  const { data } = useQuery({
-    ...keyed(queryKeys.message(sampleId), ({ signal }) => readMessage(sampleId, signal)),
-  })
+  const { data } = useQuery(queries.message(sampleId))
   if (data?.error === undefined) return null
   return (
     <div className="failure">
@@ -161,43 +138,31 @@ function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
         <VisibleText text={data.error} />
       </p>
       <p>
-        <Link to="/messages/$id" params={{ id: sampleId }}>
-          The newest message
-        </Link>
+        <MessageLink id={sampleId}>The newest message</MessageLink>
       </p>
     </div>
   )
 }
 
-const count = (value: number): string => value.toLocaleString('en')
-
 function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>) {
   const filters = { group: key }
-  const list = useQuery({
-    ...keyed(queryKeys.groupList(filters), ({ signal }) => listGroups(filters, signal)),
-    refetchInterval: EVERY_MS,
-  })
+  const list = useQuery({ ...queries.groups(filters), refetchInterval: EVERY_MS })
   const from = list.data?.minutesFrom
   const shown = list.data?.groups[0]?.minutes ?? minutes
   const times = useMemo(() => shown.map((_, index) => Date.parse(from ?? '') + index * MINUTE_MS), [shown, from])
   const series = useMemo(() => [{ name: 'Messages', tone: 'bad', values: shown, isCount: true } as const], [shown])
   if (from === undefined) return null
-  return <LazyLineChart title="Messages by minute, last hour" times={times} series={series} format={count} />
+  return <LazyLineChart title="Messages by minute, last hour" times={times} series={series} format={wholeNumber} />
 }
 
 function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
-  const query = useQuery({
-    ...keyed(queryKeys.groupMessages(key), ({ signal }) =>
-      listMessages({ group: key }, { limit: MAX_MESSAGES }, signal),
-    ),
-  })
+  const query = useQuery(queries.messages({ group: key }, MAX_MESSAGES))
   return (
-    <section className="group-messages" aria-labelledby="newest">
-      <h2 id="newest">Newest messages</h2>
+    <Section title="Newest messages">
       <QueryView query={query} what="Loading messages">
         {({ messages, next }) => (
           <>
-            <ul>
+            <ul className="bullets">
               {messages.map(({ id, startedAt, outcome, error = '' }) => (
                 <li key={id}>
                   <Link to="/messages/$id" params={{ id }} search={{ group: key }}>
@@ -215,6 +180,6 @@ function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
           </>
         )}
       </QueryView>
-    </section>
+    </Section>
   )
 }

@@ -18,7 +18,7 @@ const MAX_NOTE_CHARACTERS = 2_000
 
 export function GroupMark({ group: { state, note, by, at, since } }: Readonly<{ group: FailureGroup }>) {
   return (
-    <div className="group-mark">
+    <div className="row">
       <StatusChip tone={TONES[state]}>{state}</StatusChip>
       {by !== undefined && (
         <span className="quiet">

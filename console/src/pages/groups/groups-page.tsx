@@ -6,13 +6,13 @@ import { queryKeys } from '../../api/query-keys.ts'
 import type { FailureGroup } from '../../api/records/record-types.ts'
 import { listGroups } from '../../api/records/replay-calls.ts'
 import { useCodes } from '../../api/vocabulary.ts'
-import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import { toChoices } from '../../ui/controls/fields.tsx'
+import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { GROUP_COLUMNS } from './group-columns.tsx'
 import { type GroupsSearch, readGroupsSearch, toGroupFilters } from './groups-search.ts'
-import './groups.css'
 
 /** The counts of minutes change without any event. */
 const EVERY_MS = 30_000
@@ -58,11 +58,6 @@ export function GroupsPage() {
 }
 
 const LAST_DAY = '-24h'
-const SPANS = [
-  { value: '-1h', label: 'Last hour' },
-  { value: '-24h', label: 'Last 24 hours' },
-  { value: '-7d', label: 'Last 7 days' },
-]
 
 function useFilters(): readonly Filter[] {
   const codes = useCodes()
@@ -75,11 +70,7 @@ function useFilters(): readonly Filter[] {
       label: 'State',
       kind: 'select',
       anyLabel: 'open',
-      choices: [
-        { value: 'acknowledged', label: 'acknowledged' },
-        { value: 'ignored', label: 'ignored' },
-        { value: 'all', label: 'all' },
-      ],
+      choices: toChoices(['acknowledged', 'ignored', 'all']),
     },
     {
       name: 'replayed',

@@ -7,7 +7,7 @@ export function MinutesBars({ minutes }: Readonly<{ minutes: readonly number[] }
   const sum = minutes.reduce((total, count) => total + count, 0)
   return (
     <svg
-      className="minutes-bars"
+      className="block"
       role="img"
       aria-label={`${sum.toLocaleString('en')} in the last hour`}
       width={minutes.length * BAR}
@@ -19,7 +19,7 @@ export function MinutesBars({ minutes }: Readonly<{ minutes: readonly number[] }
           <rect
             // biome-ignore lint/suspicious/noArrayIndexKey: the minutes of an hour keep their order
             key={index}
-            className={count === 0 ? 'no-messages' : undefined}
+            fill={count === 0 ? 'var(--line)' : 'var(--bad)'}
             x={index * BAR}
             y={HEIGHT - height}
             width={BAR - 0.5}

@@ -1,8 +1,9 @@
 /** `/keys`: who may call the API, for admins. */
+
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, readData, type Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import type { Schemas } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import { useMe, useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
@@ -41,14 +42,12 @@ export function KeysPage() {
 function KeyTable({ onNew }: Readonly<{ onNew(): void }>) {
   const me = useMe()
   const [revoked, setRevoked] = useState<ApiKey>()
-  const query = useQuery({
-    ...keyed(queryKeys.keys, async ({ signal }) => (await readData(api.GET('/keys', { signal }))).keys ?? []),
-  })
+  const query = useQuery(queries.keys)
   const isOwn = ({ id }: ApiKey) => me?.who === `key:${id}`
   return (
     <>
       <QueryView query={query} what="Loading the keys">
-        {(keys) =>
+        {({ keys }) =>
           keys.length === 0 ? (
             <Empty
               title="There are no keys"
@@ -102,7 +101,6 @@ function KeyState({ revokedAt, expiresAt }: ApiKey) {
 function createColumns(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) => void): readonly Column<ApiKey>[] {
   return [
     {
-      id: 'name',
       title: 'Name',
       isName: true,
       render: (key) => (
@@ -117,15 +115,10 @@ function createColumns(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) 
         </>
       ),
     },
-    { id: 'roles', title: 'Roles', render: ({ roles }) => roles.join(', ') },
-    { id: 'created', title: 'Made', render: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: 'Roles', render: ({ roles }) => roles.join(', ') },
+    { title: 'Made', render: ({ createdAt }) => <Time at={createdAt} /> },
+    { title: 'State', render: (key) => <KeyState {...key} /> },
     {
-      id: 'state',
-      title: 'State',
-      render: (key) => <KeyState {...key} />,
-    },
-    {
-      id: 'revoke',
       title: 'Revoke',
       render: (key) =>
         key.revokedAt === undefined ? (

@@ -1,7 +1,8 @@
 /** Revoking a key: calls with it are refused from then on. */
+
 import { useQueryClient } from '@tanstack/react-query'
 import { api, readData } from '../../api/client.ts'
-import { queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
@@ -18,7 +19,7 @@ export function RevokeDialog({ apiKey: { id, name }, isOwn, onClose }: RevokeDia
   const revoke = async () => {
     await readData(api.DELETE('/keys/{id}', { params: { path: { id } } }))
     notify('The key is revoked.')
-    await client.invalidateQueries({ queryKey: queryKeys.keys })
+    await client.invalidateQueries({ queryKey: queries.keys.queryKey })
   }
   return (
     <ConfirmDialog title="Revoke this key" confirm="Revoke key" tone="danger" onConfirm={revoke} onClose={onClose}>

@@ -118,7 +118,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const close = () => setOpen(undefined)
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: undo works wherever the focus is
-    <div className="mapping" onKeyDown={onKeyDown}>
+    <div className="stack" onKeyDown={onKeyDown}>
       <DataBar
         search={search}
         words={words}
@@ -131,13 +131,11 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
         onType={() => setOpen('message')}
         onClearTyped={() => setTyped(NO_BODY)}
       />
-      {dataFailure === undefined ? null : <FailureNotice failure={dataFailure} />}
-      {runs.failure === undefined ? null : (
-        <FailureNotice failure={runs.failure} onRetry={runs.failure.isRefusal ? undefined : runs.retry} />
-      )}
+      <FailureNotice failure={dataFailure} />
+      <FailureNotice failure={runs.failure} onRetry={runs.failure?.isRefusal ? undefined : runs.retry} />
       <RunNotes runs={runs} data={data} refused={mayRun} />
-      <div className="mapping-body">
-        <div className="mapping-picture">
+      <div className="mapping-body stack">
+        <div className="mapping-picture stack">
           <MappingBoard
             source={source}
             target={target}
@@ -147,7 +145,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
             onSelect={setSelection}
             onConnect={refused === undefined ? connect : undefined}
           />
-          <div className="mapping-tools">
+          <div className="row">
             <Button onPress={() => setOpen('target')}>
               {wanted === undefined ? 'Fields of the output …' : 'Change the fields of the output …'}
             </Button>
@@ -168,7 +166,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           onConnect={connectSelected}
           onSelectLine={selectLine}
         />
-        <section aria-label="Entries of the mapping" className="mapping-entries">
+        <section aria-label="Entries of the mapping" className="mapping-entries stack">
           <h2>
             {lines.length === picture.connected.length
               ? `Entries (${lines.length})`

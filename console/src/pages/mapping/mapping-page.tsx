@@ -1,10 +1,10 @@
 /** `/endpoints/:id/mapping`: the mapping of a draft as a picture. */
+
 import { type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { StoredText } from '../../api/document-calls.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { readMessage } from '../../api/records/message-calls.ts'
+import { queries } from '../../api/queries.ts'
 import { useRefusal } from '../../api/session.ts'
 import type { Draft } from '../../draft/draft.ts'
 import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
@@ -73,9 +73,6 @@ function DraftMapping({ draft, stored }: Readonly<{ draft: Draft; stored: UseQue
 
 /** The group of failures that a recorded message belongs to; undefined of one that did not fail. */
 function useMessageGroup(message: string | undefined): string | undefined {
-  const { data } = useQuery({
-    ...keyed(queryKeys.message(message ?? ''), ({ signal }) => readMessage(message ?? '', signal)),
-    enabled: message !== undefined,
-  })
+  const { data } = useQuery({ ...queries.message(message ?? ''), enabled: message !== undefined })
   return data?.group
 }

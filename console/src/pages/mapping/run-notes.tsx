@@ -8,14 +8,14 @@ export function RunNotes({ runs, data, refused }: RunNotesProps) {
   const { report, coverage, isRunning } = runs
   if (data === undefined) {
     return (
-      <p className="run-note quiet">
+      <p className="small-text quiet">
         No message is loaded: sources are those of the entries. Load one to see its fields and what each entry writes.
       </p>
     )
   }
-  if (refused !== undefined) return <p className="run-note quiet">Nothing runs. {refused}</p>
+  if (refused !== undefined) return <p className="small-text quiet">Nothing runs. {refused}</p>
   return (
-    <div className="run-note" role="status">
+    <div className="small-text" role="status">
       <p>
         {isRunning ? 'Running' : 'The draft ran'} dry on {data.name}.
         {data.given.length > 1 && ` ${coverage.mapped} of ${data.given.length} reached the mapping.`}

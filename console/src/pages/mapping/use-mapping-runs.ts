@@ -1,11 +1,12 @@
 /** Dry runs of the draft on the loaded messages: the service says what the mapping reads and writes. */
+
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import type { ApiFailure } from '../../api/api-failure.ts'
-import { asFailure } from '../../api/api-failure.ts'
-import { type MappingRun, readTestInput, recentMessages, runMapping } from '../../api/mapping-calls.ts'
+import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { readGiven } from '../../api/given-parts.ts'
+import { type MappingRun, recentMessages } from '../../api/mapping-calls.ts'
+import { queries } from '../../api/queries.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { readTests } from '../../api/run-calls.ts'
 import { useMe } from '../../api/session.ts'
 import { NEW } from '../../draft/draft.ts'
 import { type Coverage, computeCoverage } from './model/run-coverage.ts'
@@ -46,7 +47,7 @@ export function useMappingRuns(id: string, document: string | undefined, data: M
   const requests = (data?.given ?? []).map((given) => createRunRequest(id, ofDraft, given))
   const results = useQueries({
     queries: requests.map((request) => ({
-      ...keyed(queryKeys.mappingRun(request), ({ signal }) => runMapping(request, signal)),
+      ...queries.mappingRun(request),
       enabled: isAllowed,
       staleTime: Number.POSITIVE_INFINITY,
       gcTime: 60_000,
@@ -83,7 +84,10 @@ export const useRecentMessages = (id: string) =>
 
 export const useTestData = (id: string, test: string | undefined) =>
   useQuery({
-    ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
-    select: ({ file }) => readTestInput(file.tests, test ?? '') ?? null,
+    ...queries.endpointTests(id),
+    select: ({ file }) => {
+      const found = file.tests.find(({ name }) => name === test)
+      return found === undefined ? null : readGiven(found)
+    },
     enabled: id !== NEW && test !== undefined,
   })

@@ -31,7 +31,7 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
   useKey('r', 'Replay the message', (operator ?? cannotReplay) === undefined ? () => setOpen('replay') : undefined)
   const close = () => setOpen(undefined)
   return (
-    <div className="page-actions">
+    <div className="row">
       <Button tone="primary" refused={operator ?? missing} keys="d" onPress={debug}>
         Debug in editor
       </Button>

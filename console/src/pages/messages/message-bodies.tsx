@@ -3,8 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { readMessageBody } from '../../api/records/message-calls.ts'
+import { queries } from '../../api/queries.ts'
 import type { BodySummary, MessageRecord } from '../../api/records/record-types.ts'
 import { useRefusal } from '../../api/session.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'
@@ -30,10 +29,10 @@ export function MessageBodies({ message: { id, bodies }, open, onOpen }: Message
     return <p className="quiet">No body was recorded: MESSAGE_LOG, or messageLog of the endpoint, says whose are.</p>
   }
   return (
-    <ul className="message-bodies">
+    <ul className="stack">
       {bodies.map((body) => (
         <li key={body.which}>
-          <div className="message-body-head">
+          <div className="row">
             <Button
               tone="quiet"
               refused={refused}
@@ -67,7 +66,7 @@ function BodyMarks({ body: { cut, masked } }: Readonly<{ body: BodySummary }>) {
 /** A recorded body never changes, and may be large: it is read once, and forgotten when it is closed. */
 export const useMessageBody = (id: string, which: string, isOn = true) =>
   useQuery({
-    ...keyed(queryKeys.messageBody(id, which), ({ signal }) => readMessageBody(id, which, signal)),
+    ...queries.messageBody(id, which),
     enabled: isOn,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
@@ -92,7 +91,7 @@ function BodyText({ id, body, bytes }: Readonly<{ id: string; body: BodySummary;
   const fileName = bodyFileName(id, body, known)
   if (text === undefined) {
     return (
-      <div className="more-rows">
+      <div className="more-rows row">
         <p>The body is not text.</p>
         <Button onPress={() => downloadText(content, fileName)}>Download {byteCount(bytes.byteLength)}</Button>
       </div>

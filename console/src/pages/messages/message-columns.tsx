@@ -14,7 +14,6 @@ const MAX_ERROR_CHARACTERS = 160
 const MAX_KEYS = 4
 
 const time: Column<ListedMessage> = {
-  id: 'time',
   title: 'Received',
   isName: true,
   render: ({ id, startedAt }) => (
@@ -34,7 +33,6 @@ const time: Column<ListedMessage> = {
 }
 
 const endpoint: Column<ListedMessage> = {
-  id: 'endpoint',
   title: 'Endpoint',
   render: ({ endpoint: name, endpointId, source, replayOf }) => (
     <div>
@@ -51,17 +49,15 @@ const endpoint: Column<ListedMessage> = {
 }
 
 const outcome: Column<ListedMessage> = {
-  id: 'outcome',
   title: 'Outcome',
   render: (message) => (
-    <span className="message-outcome">
+    <span className="nowrap">
       <OutcomeChip outcome={message.outcome} /> <span className="quiet">{message.status}</span>
     </span>
   ),
 }
 
 const failure: Column<ListedMessage> = {
-  id: 'failure',
   title: 'Failure',
   render: ({ code, error, stage }) =>
     code === undefined ? (
@@ -80,18 +76,9 @@ const failure: Column<ListedMessage> = {
     ),
 }
 
-const keys: Column<ListedMessage> = {
-  id: 'keys',
-  title: 'Business keys',
-  render: (message) => <Keys keys={message.keys} />,
-}
+const keys: Column<ListedMessage> = { title: 'Business keys', render: (message) => <Keys keys={message.keys} /> }
 
-const took: Column<ListedMessage> = {
-  id: 'ms',
-  title: 'Duration',
-  align: 'end',
-  render: ({ ms }) => duration(ms),
-}
+const took: Column<ListedMessage> = { title: 'Duration', align: 'end', render: ({ ms }) => duration(ms) }
 
 export const MESSAGE_COLUMNS = [time, outcome, endpoint, failure, keys, took] as const
 
@@ -107,7 +94,6 @@ export const NARROW_MESSAGE_COLUMNS: readonly Column<ListedMessage>[] = [
     ),
   },
   {
-    id: 'what',
     title: 'Message',
     render: (message) => (
       <>
@@ -130,7 +116,7 @@ function Keys({ keys: given }: Pick<ListedMessage, 'keys'>) {
   const all = keyValues(given)
   if (all.length === 0) return <span className="quiet">–</span>
   return (
-    <span className="label-chips">
+    <span className="row">
       {all.slice(0, MAX_KEYS).map(([name, value]) => (
         <LabelChip key={`${name} ${value}`} name={name} value={value.slice(0, MAX_KEY_CHARACTERS)} separator=":" />
       ))}

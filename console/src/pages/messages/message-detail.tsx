@@ -4,9 +4,10 @@ import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useLayoutEffect, useRef } from 'react'
 import { SOURCE_WORDS } from '../../../../src/core/origin.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { readMessage } from '../../api/records/message-calls.ts'
+import { queries } from '../../api/queries.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
+import { Fact, Facts } from '../../ui/data/facts.tsx'
+import { EndpointLink } from '../../ui/data/links.tsx'
 import { LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
@@ -26,14 +27,14 @@ export function MessageDetail() {
   const { id } = route.useParams()
   const navigate = route.useNavigate()
   const heading = useFocusOnChange(id)
-  const query = useQuery({ ...keyed(queryKeys.message(id), ({ signal }) => readMessage(id, signal)) })
+  const query = useQuery(queries.message(id))
   const close = () => {
     void navigate({ to: '/messages', search: withoutBody, resetScroll: false }).then(() => focusRow(id))
   }
   useKey('Escape', 'Close the message', close)
   return (
-    <section className="message-detail" aria-label={`Message ${id}`}>
-      <div className="message-detail-head">
+    <section className="message-detail panel" aria-label={`Message ${id}`}>
+      <div className="between">
         <h2 ref={heading} tabIndex={-1}>
           Message <code>{id}</code>
         </h2>
@@ -77,7 +78,7 @@ function Message({ message }: Readonly<{ message: MessageRecord }>) {
   return (
     <>
       <MessageActions message={message} />
-      <Facts message={message} />
+      <MessageFacts message={message} />
       <Failure message={message} />
       <h3>Where the time went</h3>
       <Waterfall message={message} />
@@ -90,101 +91,78 @@ function Message({ message }: Readonly<{ message: MessageRecord }>) {
   )
 }
 
-function Facts({ message }: Readonly<{ message: MessageRecord }>) {
+function MessageFacts({ message }: Readonly<{ message: MessageRecord }>) {
   const { outcome, status, ms, startedAt, source, endpoint, endpointId, endpointVersion, answerOf, keys, captured } =
     message
   const { tables = {}, missed = [] } = message
   const values = keyValues(keys)
   return (
-    <dl className="facts">
-      <div>
-        <dt>Outcome</dt>
-        <dd>
-          <OutcomeChip outcome={outcome} /> {status} in {duration(ms)}
-        </dd>
-      </div>
-      <div>
-        <dt>Received</dt>
-        <dd>
-          <Time at={startedAt} exact />{' '}
-          <span className="quiet">
-            {SOURCE_WORDS[source].arrival}
-            {captured === true && ', recorded by a capture'}
-          </span>
-        </dd>
-      </div>
-      <div>
-        <dt>Endpoint</dt>
-        <dd>
-          {endpointId === undefined ? (
-            <span className="quiet">No endpoint accepted it.</span>
-          ) : (
-            <>
-              <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-                <VisibleText text={endpoint ?? endpointId} max={200} />
-              </Link>
-              {endpointVersion === undefined ? null : (
-                <>
-                  {' '}
-                  <Link to="/endpoints/$id/versions" params={{ id: endpointId }} search={{ from: endpointVersion }}>
-                    version {endpointVersion}
-                  </Link>{' '}
-                  <span className="quiet">ran</span>
-                </>
-              )}
-            </>
-          )}
-        </dd>
-      </div>
+    <Facts>
+      <Fact name="Outcome">
+        <OutcomeChip outcome={outcome} /> {status} in {duration(ms)}
+      </Fact>
+      <Fact name="Received">
+        <Time at={startedAt} exact />{' '}
+        <span className="quiet">
+          {SOURCE_WORDS[source].arrival}
+          {captured === true && ', recorded by a capture'}
+        </span>
+      </Fact>
+      <Fact name="Endpoint">
+        {endpointId === undefined ? (
+          <span className="quiet">No endpoint accepted it.</span>
+        ) : (
+          <>
+            <EndpointLink id={endpointId} name={endpoint} />
+            {endpointVersion === undefined ? null : (
+              <>
+                {' '}
+                <Link to="/endpoints/$id/versions" params={{ id: endpointId }} search={{ from: endpointVersion }}>
+                  version {endpointVersion}
+                </Link>{' '}
+                <span className="quiet">ran</span>
+              </>
+            )}
+          </>
+        )}
+      </Fact>
       {answerOf !== undefined && (
-        <div>
-          <dt>Idempotency</dt>
-          <dd>
-            It was answered with the stored response of{' '}
-            <Link from="/messages" to="/messages/$id" params={{ id: answerOf }} search={withoutBody}>
-              an earlier message
-            </Link>
-            .
-          </dd>
-        </div>
+        <Fact name="Idempotency">
+          It was answered with the stored response of{' '}
+          <Link from="/messages" to="/messages/$id" params={{ id: answerOf }} search={withoutBody}>
+            an earlier message
+          </Link>
+          .
+        </Fact>
       )}
       {Object.keys(tables).length > 0 && (
-        <div>
-          <dt>Tables</dt>
-          <dd className="label-chips">
-            {Object.entries(tables).map(([name, version]) => (
-              <Link key={name} to="/tables/$name/versions" params={{ name }} search={{ to: version }}>
-                {name} version {version}
-              </Link>
-            ))}
-          </dd>
-        </div>
+        <Fact name="Tables" isList>
+          {Object.entries(tables).map(([name, version]) => (
+            <Link key={name} to="/tables/$name/versions" params={{ name }} search={{ to: version }}>
+              {name} version {version}
+            </Link>
+          ))}
+        </Fact>
       )}
       {missed.length > 0 && (
-        <div>
-          <dt>Missed codes</dt>
-          <dd className="label-chips">
-            {missed.map(({ table, column, code }) => (
-              <Link key={[table, column, code].join(' ')} to="/unmapped" search={{ table }}>
-                <LabelChip name={`${table} · ${column}`} value={code} separator=":" />
-              </Link>
-            ))}
-          </dd>
-        </div>
+        <Fact name="Missed codes" isList>
+          {missed.map(({ table, column, code }) => (
+            <Link key={[table, column, code].join(' ')} to="/unmapped" search={{ table }}>
+              <LabelChip name={`${table} · ${column}`} value={code} separator=":" />
+            </Link>
+          ))}
+        </Fact>
       )}
       {values.length > 0 && (
-        <div>
-          <dt>Business keys</dt>
-          <dd className="label-chips">
-            {values.map(([name, value]) => (
-              <Link key={`${name} ${value}`} to="/messages" search={{ key: [`${name}:${value}`] }}>
-                <LabelChip name={name} value={value} separator=":" />
-              </Link>
-            ))}
-          </dd>
-        </div>
+        <Fact name="Business keys" isList>
+          {values.map(([name, value]) => (
+            <Link key={`${name} ${value}`} to="/messages" search={{ key: [`${name}:${value}`] }}>
+              <LabelChip name={name} value={value} separator=":" />
+            </Link>
+          ))}
+        </Fact>
       )}
-    </dl>
+    </Facts>
   )
 }
 
@@ -205,9 +183,7 @@ function Failure({
           <>
             {stage === undefined ? 'At ' : ', at '}
             <Link to="/endpoints/$id/edit" params={{ id: endpointId }} search={{ message: id, path }}>
-              <code>
-                <VisibleText text={path} max={200} />
-              </code>
+              <VisibleText code text={path} max={200} />
             </Link>
           </>
         )}

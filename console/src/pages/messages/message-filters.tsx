@@ -1,24 +1,23 @@
 /** The filters of /messages: all those of the API. The ones that are used most come first, the others when asked for. */
+
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { SOURCE_WORDS, SOURCES } from '../../../../src/core/origin.ts'
-import { endpointNamesFor, listEndpoints } from '../../api/endpoint-calls.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { endpointNamesFor } from '../../api/endpoint-calls.ts'
+import { queries } from '../../api/queries.ts'
 import { useCodes } from '../../api/vocabulary.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import { toChoices } from '../../ui/controls/fields.tsx'
+import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
 import {
   apiTime,
   isOfLastDay,
   joinValues,
   localTime,
   type MessagesSearch,
-  SPANS,
   splitFilterValues,
   toFilters,
 } from './messages-search.ts'
-
-const toChoices = (values: readonly string[]) => values.map((value) => ({ value, label: value }))
 
 const OUTCOMES = [
   { value: 'refused, failed, partial', label: 'not done' },
@@ -68,7 +67,7 @@ export function MessageFilterBar({ search, onChange }: MessageFiltersProps) {
     return void endpointNamesFor(endpoint.trim()).then(take, () => take([endpoint.trim()]))
   }
   return (
-    <div className="message-filters">
+    <div className="message-filters stack">
       <FilterBar
         filters={filters.filter(({ name }) => all || FIRST.has(name) || values[name] !== undefined)}
         values={values}
@@ -79,7 +78,7 @@ export function MessageFilterBar({ search, onChange }: MessageFiltersProps) {
           Texts of failures are searched in the last 24 hours, unless you choose a time, an endpoint or a code.
         </p>
       )}
-      <div className="filter-more">
+      <div className="row breaks">
         <Button tone="quiet" expanded={all} onPress={() => setAll(!all)}>
           {all ? 'Fewer filters' : 'More filters'}
         </Button>
@@ -105,9 +104,7 @@ function useFilters(showsTimes: boolean): readonly Filter[] {
   const [typed, setTyped] = useState('')
   const codes = useCodes()
   const { data } = useQuery({
-    ...keyed(queryKeys.endpointsFound(typed, MAX_NAMES), ({ signal }) =>
-      listEndpoints({ ...(typed !== '' && { q: typed }), limit: MAX_NAMES }, signal),
-    ),
+    ...queries.endpointsFound({ ...(typed !== '' && { q: typed }), limit: MAX_NAMES }),
     placeholderData: keepPreviousData,
     staleTime: 60_000,
   })

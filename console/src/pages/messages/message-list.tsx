@@ -1,14 +1,12 @@
 /** The messages of the filters, page by page. New ones are counted above the list, and shown when the reader asks for them. */
 
-import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { queryKeys } from '../../api/query-keys.ts'
+import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { listMessages } from '../../api/records/message-calls.ts'
 import type { ListedMessage, MessageFilters } from '../../api/records/record-types.ts'
-import { DataTable } from '../../ui/data/data-table.tsx'
-import { FreshRows, MoreRows } from '../../ui/data/more-rows.tsx'
-import { useStableRows } from '../../ui/data/stable-rows.ts'
-import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { flattenRows, RowList, useRowPages } from '../../ui/data/row-list.tsx'
+import { Empty } from '../../ui/states/states.tsx'
 import { MESSAGE_COLUMNS, NARROW_MESSAGE_COLUMNS } from './message-columns.tsx'
 
 const ROWS_OF_A_PAGE = 50
@@ -22,70 +20,44 @@ export type MessageListProps = Readonly<{
 }>
 
 export function MessageList({ filters, current }: MessageListProps) {
+  /** Records do not change, so a list is read once: how often the reader asked for the newest. */
   const [round, setRound] = useState(0)
-  const pages = useMessages(filters, round)
-  const listed = pages.data?.pages.flatMap(({ messages }) => messages) ?? []
-  const of = `${JSON.stringify(filters)} ${round}`
-  const stable = useStableRows(listed, getRowId, pages.isPlaceholderData || !pages.isFetchedAfterMount ? undefined : of)
-  const newer = useNewer(filters, stable.rows[0]?.id, pages.isSuccess && !pages.isPlaceholderData)
+  const pages = useRowPages<ListedMessage>({
+    queryKey: queryKeys.messageRows(filters, round),
+    readPage: async (cursor, signal) => {
+      const { messages, next } = await listMessages(filters, { limit: ROWS_OF_A_PAGE, cursor }, signal)
+      return { rows: messages, next }
+    },
+    isStill: true,
+  })
+  const newer = useNewer(filters, flattenRows(pages)[0]?.id, pages.isSuccess && !pages.isPlaceholderData)
   return (
-    <div className="message-list">
-      <FreshRows
-        fresh={newer}
-        orMore={newer >= MAX_COUNTED}
-        onShow={() => {
-          stable.show()
-          setRound(round + 1)
-        }}
+    <div className="message-list stack">
+      <RowList
+        label="Messages"
+        columns={current === undefined ? MESSAGE_COLUMNS : NARROW_MESSAGE_COLUMNS}
+        pages={pages}
+        newer={{ fresh: newer, orMore: newer >= MAX_COUNTED, onShow: () => setRound(round + 1) }}
+        of={`${JSON.stringify(filters)} ${round}`}
+        getRowId={({ id }) => id}
+        isCurrent={({ id }) => id === current}
+        empty={<NoMessages isFiltered={Object.keys(filters).length > 0} />}
       />
-      <QueryView query={pages} what="Loading messages">
-        {() =>
-          stable.rows.length === 0 ? (
-            <NoMessages isFiltered={Object.keys(filters).length > 0} />
-          ) : (
-            <>
-              <DataTable
-                label="Messages"
-                columns={current === undefined ? MESSAGE_COLUMNS : NARROW_MESSAGE_COLUMNS}
-                rows={stable.rows}
-                getRowId={getRowId}
-                isCurrent={({ id }) => id === current}
-              />
-              <MoreRows shown={stable.rows.length} pages={pages} />
-            </>
-          )
-        }
-      </QueryView>
     </div>
   )
-}
-
-const getRowId = ({ id }: ListedMessage): string => id
-
-/** Records do not change, so a list is read once: `round` counts how often the reader asked for the newest. */
-function useMessages(filters: MessageFilters, round: number) {
-  return useInfiniteQuery({
-    queryKey: queryKeys.messageRows(filters, round),
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => listMessages(filters, { limit: ROWS_OF_A_PAGE, cursor: pageParam }, signal),
-    getNextPageParam: ({ next }) => next,
-    placeholderData: keepPreviousData,
-    refetchOnWindowFocus: false,
-  })
 }
 
 /** How many messages match that are newer than the newest one in the list. */
 function useNewer(filters: MessageFilters, newest: string | undefined, isOn: boolean): number {
   const { data } = useQuery({
-    queryKey: queryKeys.newerMessages(filters, newest),
-    enabled: isOn,
-    // The list was read a moment ago: the first event asks again.
-    initialData: 0,
-    queryFn: async ({ signal }) => {
+    ...keyed(queryKeys.newerMessages(filters, newest), async ({ signal }) => {
       const { messages } = await listMessages(filters, { limit: MAX_COUNTED }, signal)
       const at = messages.findIndex(({ id }) => id === newest)
       return at === -1 ? messages.length : at
-    },
+    }),
+    enabled: isOn,
+    // The list was read a moment ago: the first event asks again.
+    initialData: 0,
   })
   return data
 }

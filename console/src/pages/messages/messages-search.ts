@@ -82,14 +82,6 @@ export function joinValues(name: string, values: string | readonly string[] | un
   return values.length === 1 || LISTS.has(name) ? values.join(', ') : undefined
 }
 
-/** Spans of time that end now, as the API writes them. */
-export const SPANS = [
-  { value: '-15m', label: 'Last 15 minutes' },
-  { value: '-1h', label: 'Last hour' },
-  { value: '-24h', label: 'Last 24 hours' },
-  { value: '-7d', label: 'Last 7 days' },
-] as const
-
 /** In: a time of the API (RFC 3339, a date, or such as `-1h`). Out: the local time of a datetime field; '' if it is none. */
 export function localTime(text: string | undefined, nowMs: number): string {
   const ms = text === undefined ? Number.NaN : readMs(text, nowMs)

@@ -2,8 +2,7 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { listMessages, readMessage } from '../../api/records/message-calls.ts'
+import { queries } from '../../api/queries.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -17,13 +16,9 @@ type ChainLink = Readonly<{ id: string; startedAt?: string; outcome?: string; co
 export function ReplayChain({ message }: Readonly<{ message: MessageRecord }>) {
   const { id, replayOf } = message
   const first = replayOf ?? id
-  const replays = useQuery({
-    ...keyed(queryKeys.messageReplays(first), ({ signal }) =>
-      listMessages({ replayOf: first }, { limit: MAX_REPLAYS }, signal),
-    ),
-  })
+  const replays = useQuery(queries.messages({ replayOf: first }, MAX_REPLAYS))
   const original = useQuery({
-    ...keyed(queryKeys.message(first), ({ signal }) => readMessage(first, signal)),
+    ...queries.message(first),
     enabled: replayOf !== undefined,
     staleTime: Number.POSITIVE_INFINITY,
   })
@@ -31,7 +26,7 @@ export function ReplayChain({ message }: Readonly<{ message: MessageRecord }>) {
   if (replayOf === undefined && found.length === 0) return <p className="quiet">It has not been replayed.</p>
   const head: ChainLink = replayOf === undefined ? message : (original.data ?? { id: first })
   return (
-    <ol className="replay-chain">
+    <ol className="replay-chain stack">
       <ChainItem link={head} name="Received" isCurrent={head.id === id} />
       {found.map((link, index) => (
         <ChainItem key={link.id} link={link} name={`Replay ${index + 1}`} isCurrent={link.id === id} />

@@ -1,21 +1,19 @@
 /** Replays one message: what will happen first, then the button, then what became of it. */
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
 import type { Schemas } from '../../api/client.ts'
-import { queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import { type ReplayLookups, replayMessage } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
-import { Button } from '../../ui/controls/button.tsx'
-import { Dialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
-import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { decodeBodyText } from './body-text.ts'
 import { useMessageBody } from './message-bodies.tsx'
@@ -39,60 +37,38 @@ export function ReplayDialog({ message, onClose }: ReplayDialogProps) {
   const recorded = useRecordedText(message, edits)
   const contentType = message.bodies.find(({ which }) => which === 'incoming')?.contentType ?? ''
   const text = typed ?? recorded ?? ''
-  const { mutate, isPending, data, error } = useMutation({
-    mutationFn: () =>
-      replayMessage(message.id, {
-        body: edits ? { text, contentType: contentType || 'application/json' } : undefined,
-        lookups,
-      }),
-    onSettled: () => {
-      void client.invalidateQueries({ queryKey: queryParts.messages })
-      void client.invalidateQueries({ queryKey: queryKeys.message(message.id) })
-      void client.invalidateQueries({ queryKey: queryParts.groups })
-    },
-  })
-  const actions =
-    data === undefined ? (
-      <>
-        <Button onPress={onClose}>Cancel</Button>
-        <Button
-          tone="primary"
-          busy={isPending}
-          refused={edits && text === '' ? 'Enter the body to replay it with.' : undefined}
-          onPress={() => mutate()}
-        >
-          Replay now
-        </Button>
-      </>
-    ) : (
-      <Button tone="primary" onPress={onClose}>
-        Close
-      </Button>
-    )
+  const [report, setReport] = useState<string>()
+  const run = async () => {
+    const body = edits ? { text, contentType: contentType || 'application/json' } : undefined
+    try {
+      setReport(await replayMessage(message.id, { body, lookups }))
+    } finally {
+      for (const queryKey of [queryParts.messages, queries.message(message.id).queryKey, queryParts.groups]) {
+        void client.invalidateQueries({ queryKey })
+      }
+    }
+    return false
+  }
   return (
-    <Dialog
+    <ConfirmDialog
       title="Replay the message"
-      onClose={onClose}
-      actions={actions}
+      size={edits || report !== undefined ? 'large' : 'small'}
+      confirm="Replay now"
+      refused={edits && text === '' ? 'Enter the body to replay it with.' : undefined}
       isDismissable={!edits}
-      size={edits || data !== undefined ? 'large' : 'small'}
+      result={report && <Report report={report} onFollow={onClose} />}
+      onConfirm={run}
+      onClose={onClose}
     >
-      {data === undefined ? (
-        <>
-          <Consequences message={message} />
-          {lookups && <LookupsChoice message={message} value={lookups} onChange={setChosen} />}
-          {(replayable.can || lacksAnswers(message)) && message.source !== 'schedule' && (
-            <Checkbox checked={edits} onChange={setEdits}>
-              With another body
-            </Checkbox>
-          )}
-          {edits && <TextField label="Body" value={text} onChange={setTyped} rows={12} hint={contentType} />}
-        </>
-      ) : (
-        <Report report={data} onFollow={onClose} />
+      <Consequences message={message} />
+      {lookups && <LookupsChoice message={message} value={lookups} onChange={setChosen} />}
+      {(replayable.can || lacksAnswers(message)) && message.source !== 'schedule' && (
+        <Checkbox checked={edits} onChange={setEdits}>
+          With another body
+        </Checkbox>
       )}
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
-    </Dialog>
+      {edits && <TextField label="Body" value={text} onChange={setTyped} rows={12} hint={contentType} />}
+    </ConfirmDialog>
   )
 }
 
@@ -103,7 +79,7 @@ function Consequences({ message }: Readonly<{ message: MessageRecord }>) {
   const version = row?.version
   const isChanged = version !== undefined && version !== endpointVersion
   return (
-    <ul className="consequences">
+    <ul className="bullets">
       <li>
         One message runs through <VisibleText text={endpoint ?? endpointId} max={200} /> as it is now
         {version === undefined
@@ -151,7 +127,7 @@ function Report({ report, onFollow }: Readonly<{ report: string; onFollow(): voi
   const replayed = report.length > MAX_PARSED_BYTES ? undefined : (JSON.parse(report) as Schemas['Replayed'])
   const { id, outcome, status, code, ms, error, withoutHeadersAndQuery, lookups } = replayed ?? {}
   return (
-    <div className="replay-report" role="status">
+    <div className="stack" role="status">
       {outcome !== undefined && (
         <p>
           <OutcomeChip outcome={outcome} /> {status} {code === undefined ? null : <code>{code}</code>}{' '}

@@ -93,14 +93,10 @@ function RowName({ row: { kind, name, failed, call } }: Readonly<{ row: Waterfal
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(2)}%`
 
 function Bar({ row: { kind, startMs, ms, failed }, of: { totalMs } }: Readonly<{ row: WaterfallRow; of: Rows }>) {
+  const fill = failed ? 'var(--bad)' : kind === 'call' ? 'var(--edge)' : 'var(--accent)'
   return (
-    <svg
-      className={`waterfall-bar of-${kind}${failed ? ' has-failed' : ''}`}
-      aria-hidden="true"
-      width="100%"
-      height="14"
-    >
-      <rect x="0" y="6" width="100%" height="2" className="waterfall-ground" />
+    <svg className="block" fill={fill} aria-hidden="true" width="100%" height="14">
+      <rect x="0" y="6" width="100%" height="2" fill="var(--line)" />
       <rect x={percent(Math.min(startMs, totalMs), totalMs)} y="2" width={percent(ms, totalMs)} height="10" rx="1" />
       {/* Even the shortest is seen. */}
       <rect x={percent(Math.min(startMs, totalMs), totalMs)} y="2" width="2" height="10" />

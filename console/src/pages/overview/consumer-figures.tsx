@@ -32,7 +32,7 @@ export function ConsumerFigures({ consumer }: Readonly<{ consumer: Consumer }>) 
   const { lag, underWay, retrying, holes, oldestAt, partitions } = consumer
   return (
     <>
-      <span className="quiet consumer-figures">
+      <span className="quiet row">
         <Figure title={MEANINGS.lag}>lag {wholeNumber(lag)}</Figure>
         <Figure title={MEANINGS.underWay}>{wholeNumber(underWay)} under way</Figure>
         <Figure title={MEANINGS.retrying}>{wholeNumber(retrying)} retrying</Figure>
@@ -84,7 +84,6 @@ const worstFirst = (partitions: readonly Partition[]): readonly Partition[] =>
 
 const COLUMNS: readonly Column<Partition>[] = [
   {
-    id: 'partition',
     title: 'Partition',
     isName: true,
     render: ({ partition, state }) => (
@@ -94,27 +93,9 @@ const COLUMNS: readonly Column<Partition>[] = [
       </>
     ),
   },
-  { id: 'lag', title: 'Lag', meaning: MEANINGS.lag, align: 'end', render: ({ lag }) => wholeNumber(lag) },
-  {
-    id: 'underWay',
-    title: 'Under way',
-    meaning: MEANINGS.underWay,
-    align: 'end',
-    render: ({ underWay }) => wholeNumber(underWay),
-  },
-  {
-    id: 'retrying',
-    title: 'Retrying',
-    meaning: MEANINGS.retrying,
-    align: 'end',
-    render: ({ retrying }) => wholeNumber(retrying),
-  },
-  { id: 'holes', title: 'Holes', meaning: MEANINGS.holes, align: 'end', render: ({ holes }) => wholeNumber(holes) },
-  {
-    id: 'oldest',
-    title: 'Oldest',
-    meaning: MEANINGS.oldest,
-    align: 'end',
-    render: ({ oldestAt }) => <Time at={oldestAt} />,
-  },
+  { title: 'Lag', meaning: MEANINGS.lag, align: 'end', render: ({ lag }) => wholeNumber(lag) },
+  { title: 'Under way', meaning: MEANINGS.underWay, align: 'end', render: ({ underWay }) => wholeNumber(underWay) },
+  { title: 'Retrying', meaning: MEANINGS.retrying, align: 'end', render: ({ retrying }) => wholeNumber(retrying) },
+  { title: 'Holes', meaning: MEANINGS.holes, align: 'end', render: ({ holes }) => wholeNumber(holes) },
+  { title: 'Oldest', meaning: MEANINGS.oldest, align: 'end', render: ({ oldestAt }) => <Time at={oldestAt} /> },
 ]

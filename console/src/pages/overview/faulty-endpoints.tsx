@@ -1,11 +1,11 @@
 /** Endpoints that are not active, or active with faults: each fault leads to its place in the editor. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, readData } from '../../api/client.ts'
-import { listEndpoints } from '../../api/endpoint-calls.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
@@ -13,19 +13,16 @@ const SHOWN = 10
 const MAX_FAULTS = 5
 
 export function FaultyEndpoints() {
-  const query = useQuery({
-    ...keyed(queryKeys.endpointsWithFaults, ({ signal }) => listEndpoints({ faults: 'true', limit: SHOWN }, signal)),
-  })
+  const query = useQuery(queries.endpointsFound({ faults: 'true', limit: SHOWN }))
   return (
-    <section className="panel" aria-labelledby="faulty-endpoints">
-      <h2 id="faulty-endpoints">Endpoints with faults</h2>
+    <Section title="Endpoints with faults" ground="panel">
       <QueryView query={query}>
         {({ endpoints, total }) =>
           total === 0 ? (
             <p className="quiet">Every endpoint is active, without faults.</p>
           ) : (
             <>
-              <ul className="rows">
+              <ul className="rows stack">
                 {endpoints.map((row) => (
                   <FaultyEndpoint key={row.id} row={row} />
                 ))}
@@ -35,16 +32,12 @@ export function FaultyEndpoints() {
           )
         }
       </QueryView>
-    </section>
+    </Section>
   )
 }
 
 function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: EndpointRow }>) {
-  const query = useQuery({
-    ...keyed(queryKeys.endpointFaults(id), ({ signal }) =>
-      readData(api.GET('/endpoints/{id}/faults', { params: { path: { id } }, signal })),
-    ),
-  })
+  const query = useQuery(queries.endpointFaults(id))
   return (
     <li className="faulty">
       <span>
@@ -69,9 +62,7 @@ function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: E
                   {path !== '' && (
                     <>
                       <Link to="/endpoints/$id/edit" params={{ id }} search={{ path }}>
-                        <code>
-                          <VisibleText text={path} max={200} />
-                        </code>
+                        <VisibleText code text={path} max={200} />
                       </Link>{' '}
                     </>
                   )}

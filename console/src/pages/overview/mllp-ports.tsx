@@ -1,8 +1,10 @@
 /** The ports for MLLP that endpoints name: those that cannot be opened first. */
+
 import type { Schemas } from '../../api/client.ts'
 import { useHealth } from '../../api/health.ts'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type Port = Schemas['Health']['mllpPorts'][number]
@@ -17,9 +19,8 @@ export function MllpPorts() {
   const { data: { mllpPorts = [] } = {} } = useHealth()
   if (mllpPorts.length === 0) return null
   return (
-    <section className="panel consumers" aria-labelledby="mllp-ports">
-      <h2 id="mllp-ports">Ports for MLLP</h2>
-      <ul className="rows">
+    <Section title="Ports for MLLP" ground="wide">
+      <ul className="rows stack">
         {sorted(mllpPorts)
           .slice(0, SHOWN)
           .map(({ port, state, error, connections }) => (
@@ -39,7 +40,7 @@ export function MllpPorts() {
           ))}
       </ul>
       {mllpPorts.length > SHOWN && <p className="quiet">… and {wholeNumber(mllpPorts.length - SHOWN)} more.</p>}
-    </section>
+    </Section>
   )
 }
 

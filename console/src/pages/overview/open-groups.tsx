@@ -1,9 +1,10 @@
 /** The largest groups of failures without a mark. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { listGroups } from '../../api/records/replay-calls.ts'
+import { queries } from '../../api/queries.ts'
 import { Time } from '../../ui/data/time.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
@@ -14,20 +15,16 @@ const EVERY_MS = 15_000
 const OPEN = { state: ['open'], replayed: 'false' } as const
 
 export function OpenGroups() {
-  const query = useQuery({
-    ...keyed(queryKeys.groupList(OPEN), ({ signal }) => listGroups(OPEN, signal)),
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.groups(OPEN), refetchInterval: EVERY_MS })
   return (
-    <section className="panel" aria-labelledby="open-groups">
-      <h2 id="open-groups">Open failure groups</h2>
+    <Section title="Open failure groups" ground="panel">
       <QueryView query={query}>
         {({ groups }) =>
           groups.length === 0 ? (
             <p className="quiet">No recorded failures are open.</p>
           ) : (
             <>
-              <ul className="rows">
+              <ul className="rows stack">
                 {groups.slice(0, SHOWN).map(({ key, endpoint, code, stage, path, count, lastSeen }) => (
                   <li key={key}>
                     <span className="row-number bad-text">{count.toLocaleString('en')}</span>
@@ -40,10 +37,7 @@ export function OpenGroups() {
                         {path === undefined ? null : (
                           <>
                             {' '}
-                            at{' '}
-                            <code>
-                              <VisibleText text={path} max={120} />
-                            </code>
+                            at <VisibleText code text={path} max={120} />
                           </>
                         )}
                         , last <Time at={lastSeen} />
@@ -57,6 +51,6 @@ export function OpenGroups() {
           )
         }
       </QueryView>
-    </section>
+    </Section>
   )
 }

@@ -1,8 +1,8 @@
 /** `/`: whether the service is ready, how its messages go, and what needs somebody. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { listEndpoints } from '../../api/endpoint-calls.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
@@ -13,9 +13,7 @@ import { ServiceTotals } from './service-totals.tsx'
 import { TopicConsumers } from './topic-consumers.tsx'
 
 export function OverviewPage() {
-  const first = useQuery({
-    ...keyed(queryKeys.endpointsFound('', 1), ({ signal }) => listEndpoints({ limit: 1 }, signal)),
-  })
+  const first = useQuery(queries.endpointsFound({ limit: 1 }))
   return (
     <Page title="Overview">
       <QueryView query={first}>
@@ -25,7 +23,7 @@ export function OverviewPage() {
           ) : (
             <>
               <ServiceTotals endpoints={total} />
-              <div className="overview-parts">
+              <div className="columns wide">
                 <OpenGroups />
                 <FaultyEndpoints />
                 <TopicConsumers />

@@ -1,9 +1,10 @@
 /** Readiness, rate, failures and p95 of all endpoints together, and the last hour as a chart. */
+
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
-import { api, readData, type Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { type GroupList, listGroups } from '../../api/records/replay-calls.ts'
+import type { Schemas } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import type { GroupList } from '../../api/records/replay-calls.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { minuteSeries } from '../../ui/charts/minute-series.ts'
 import { Figures, share, shortNumber, wholeNumber } from '../../ui/data/figures.tsx'
@@ -14,10 +15,7 @@ const EVERY_MS = 15_000
 const HOUR = 60
 
 export function ServiceTotals({ endpoints }: Readonly<{ endpoints: number }>) {
-  const query = useQuery({
-    ...keyed(queryKeys.totals, ({ signal }) => readData(api.GET('/stats', { signal }))),
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.totals, refetchInterval: EVERY_MS })
   const { hour, day } = query.data ?? {}
   const settled = {
     hour: useSettledFailures('-1h', (hour?.failures ?? 0) > 0),
@@ -44,14 +42,8 @@ function useSettledFailures(from: string, isOn: boolean): number {
   const options = { enabled: isOn, refetchInterval: EVERY_MS, select }
   const replayed = { from, replayed: 'true' }
   const replays = { from, source: ['replay'] }
-  const { data: repeated = 0 } = useQuery({
-    ...keyed(queryKeys.groupList(replayed), ({ signal }) => listGroups(replayed, signal)),
-    ...options,
-  })
-  const { data: again = 0 } = useQuery({
-    ...keyed(queryKeys.groupList(replays), ({ signal }) => listGroups(replays, signal)),
-    ...options,
-  })
+  const { data: repeated = 0 } = useQuery({ ...queries.groups(replayed), ...options })
+  const { data: again = 0 } = useQuery({ ...queries.groups(replays), ...options })
   return repeated + again
 }
 

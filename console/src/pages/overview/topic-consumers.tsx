@@ -1,10 +1,12 @@
 /** How the consumers of topics are doing: the ones that need somebody first. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, readData, type Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import type { Schemas } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { CONSUMER_TONES, ConsumerFigures, WORST_FIRST } from './consumer-figures.tsx'
@@ -17,18 +19,14 @@ const EVERY_MS = 5_000
 
 /** Nothing without topics: most services have none. */
 export function TopicConsumers() {
-  const query = useQuery({
-    ...keyed(queryKeys.consumers, ({ signal }) => readData(api.GET('/consumers', { signal }))),
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.consumers, refetchInterval: EVERY_MS })
   if (query.error === null && (query.data === undefined || query.data.length === 0)) return null
   return (
-    <section className="panel consumers" aria-labelledby="consumers">
-      <h2 id="consumers">Consumers of topics</h2>
+    <Section title="Consumers of topics" ground="wide">
       <QueryView query={query}>
         {(consumers) => (
           <>
-            <ul className="rows">
+            <ul className="rows stack">
               {sorted(consumers)
                 .slice(0, SHOWN)
                 .map((consumer) => (
@@ -39,7 +37,7 @@ export function TopicConsumers() {
           </>
         )}
       </QueryView>
-    </section>
+    </Section>
   )
 }
 

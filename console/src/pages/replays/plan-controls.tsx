@@ -3,8 +3,8 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
-import { queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { changePlan, type PlanAction, runPlan } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -19,7 +19,7 @@ function useChange(plan: ReplayPlan) {
   const client = useQueryClient()
   return useMutation({
     mutationFn: (act: () => Promise<ReplayPlan>) => act(),
-    onSuccess: (after) => client.setQueryData(queryKeys.replay(plan.id), after),
+    onSuccess: (after) => client.setQueryData(queries.replay(plan.id).queryKey, after),
     onSettled: () => client.invalidateQueries({ queryKey: queryParts.replays }),
   })
 }
@@ -33,7 +33,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
   const act = (action: PlanAction) => mutate(() => changePlan(id, action))
   const isRunnable = state === 'planned' || state === 'paused'
   return (
-    <section className="plan-controls" aria-label="Run">
+    <section className="panel" aria-label="Run">
       {isRunnable && left > 0 && <RunForm plan={plan} refused={refused} busy={isPending} onRun={mutate} />}
       {state === 'planned' && left === 0 && (
         <p>
@@ -42,7 +42,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
             : 'The filter of this plan finds no message.'}
         </p>
       )}
-      <div className="page-actions">
+      <div className="row">
         {state === 'waiting' && (
           <Button tone="primary" refused={refused} busy={isPending} onPress={() => act('continue')}>
             Run the rest ({left.toLocaleString('en')})
@@ -57,7 +57,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
           Cancel the plan …
         </Button>
       </div>
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+      <FailureNotice failure={error} />
       {cancelling && (
         <ConfirmDialog
           title="Cancel the plan"
@@ -77,7 +77,7 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
 /** Where to continue from a plan that is over. */
 function PlanEnd({ plan: { failed } }: Readonly<{ plan: ReplayPlan }>) {
   return (
-    <div className="page-actions">
+    <div className="row">
       {failed > 0 && (
         <Link className="button primary" to="/groups" search={{ source: ['replay'] }}>
           Failed replays by cause
@@ -107,7 +107,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
   }
   return (
     <form
-      className="run-limit-form"
+      className="stack"
       onSubmit={(event) => {
         event.preventDefault()
         run()
@@ -116,7 +116,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
       <Checkbox checked={form.first} onChange={(first) => set({ first })}>
         One first, then the rest: the plan waits after the first message until you continue
       </Checkbox>
-      <div className="run-limit-fields">
+      <div className="columns">
         <TextField
           label="At most"
           hint="messages; empty for all"
@@ -139,7 +139,7 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
           fault={faults.perSecond}
         />
       </div>
-      <div className="page-actions">
+      <div className="row">
         <Button
           type="submit"
           tone="primary"

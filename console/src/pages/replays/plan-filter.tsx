@@ -16,7 +16,7 @@ export function PlanFilter({ plan: { filter } }: Readonly<{ plan: ReplayPlan }>)
   const parts = Object.entries(filter).filter(([name, value]) => USUAL[name] !== JSON.stringify(value))
   if (parts.length === 0) return <span className="quiet">all that failed</span>
   return (
-    <span className="label-chips">
+    <span className="row">
       {parts.map(([name, value]) =>
         name === 'group' ? (
           <Link key={name} to="/groups/$key" params={{ key: [value].flat().map(String)[0] ?? '' }}>

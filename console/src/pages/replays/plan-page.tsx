@@ -2,14 +2,14 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
 import type { MessageFilters, ReplayPlan } from '../../api/records/record-types.ts'
-import { readPlan } from '../../api/records/replay-calls.ts'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { PlanControls } from './plan-controls.tsx'
@@ -25,7 +25,7 @@ const route = getRouteApi('/replays/$plan')
 export function PlanPage() {
   const { plan: id } = route.useParams()
   const query = useQuery({
-    ...keyed(queryKeys.replay(id), ({ signal }) => readPlan(id, signal)),
+    ...queries.replay(id),
     refetchInterval: ({ state }) => (state.data?.state === 'running' ? EVERY_MS : false),
   })
   return (
@@ -33,7 +33,7 @@ export function PlanPage() {
       <QueryView query={query} what="Loading the plan">
         {(plan) => (
           <>
-            <div className="plan-head">
+            <div className="row">
               <PlanState plan={plan} />
               <span>
                 Planned <Time at={plan.createdAt} exact />, for
@@ -65,31 +65,22 @@ export function PlanPage() {
   )
 }
 
-function Part({ title, children }: Readonly<{ title: string; children: ReactNode }>) {
-  return (
-    <section className="plan-part">
-      <h2>{title}</h2>
-      {children}
-    </section>
-  )
-}
-
 /** A plan that is over has its links above. */
 const isOver = (state: ReplayPlan['state']): boolean => state === 'finished' || state === 'cancelled'
 
 function Canaries({ plan: { canaries } }: Readonly<{ plan: ReplayPlan }>) {
   if (canaries === undefined || canaries.length === 0) return null
   return (
-    <Part title="First of the run">
+    <Section title="First of the run">
       <Replays replays={canaries} />
-    </Part>
+    </Section>
   )
 }
 
 function Failures({ plan: { failures, failed, state } }: Readonly<{ plan: ReplayPlan }>) {
   if (failures.length === 0) return null
   return (
-    <Part title="What failed again">
+    <Section title="What failed again">
       <Replays replays={failures} />
       <p>
         {failed > failures.length && `The newest ${failures.length} of ${failed.toLocaleString('en')} are shown. `}
@@ -99,23 +90,21 @@ function Failures({ plan: { failures, failed, state } }: Readonly<{ plan: Replay
           </Link>
         )}
       </p>
-    </Part>
+    </Section>
   )
 }
 
 function Replays({ replays }: Readonly<{ replays: ReplayPlan['failures'] }>) {
   return (
-    <ul>
+    <ul className="bullets">
       {replays.map(({ id, replayId, outcome, code }) => (
         <li key={replayId}>
           <OutcomeChip outcome={outcome} /> {code === undefined ? null : <code>{code}</code>}{' '}
-          <Link to="/messages/$id" params={{ id: replayId }}>
-            The replay
-          </Link>
+          <MessageLink id={replayId}>The replay</MessageLink>
           {' of '}
-          <Link to="/messages/$id" params={{ id }}>
+          <MessageLink id={id}>
             the message <code>{id}</code>
-          </Link>
+          </MessageLink>
         </li>
       ))}
     </ul>
@@ -125,29 +114,23 @@ function Replays({ replays }: Readonly<{ replays: ReplayPlan['failures'] }>) {
 function Groups({ plan: { groups, state } }: Readonly<{ plan: ReplayPlan }>) {
   if (groups.length === 0) return null
   return (
-    <Part title={isOver(state) ? 'What the messages were before' : 'What the plan runs'}>
-      <ul>
+    <Section title={isOver(state) ? 'What the messages were before' : 'What the plan runs'}>
+      <ul className="bullets">
         {groups.map(({ endpointId, endpoint, outcome, code, path, count }) => (
           <li key={[endpointId, outcome, code, path].join(' ')}>
             <strong>{count.toLocaleString('en')}</strong> × <OutcomeChip outcome={outcome} />{' '}
             {code === undefined ? null : <code>{code}</code>}{' '}
-            {endpointId === undefined ? null : (
-              <Link to="/endpoints/$id/edit" params={{ id: endpointId }}>
-                <VisibleText text={endpoint ?? endpointId} max={200} />
-              </Link>
-            )}
+            {endpointId === undefined ? null : <EndpointLink id={endpointId} name={endpoint} />}
             {path === undefined ? null : (
               <span className="quiet">
                 {' at '}
-                <code>
-                  <VisibleText text={path} max={200} />
-                </code>
+                <VisibleText code text={path} max={200} />
               </span>
             )}
           </li>
         ))}
       </ul>
-    </Part>
+    </Section>
   )
 }
 
@@ -173,8 +156,8 @@ type CannotProps = Readonly<{ title: string; reasons: ReplayPlan['cannot'] }>
 function Cannot({ title, reasons }: CannotProps) {
   if (reasons.length === 0) return null
   return (
-    <Part title={title}>
-      <ul>
+    <Section title={title}>
+      <ul className="bullets">
         {reasons.map(({ reason, error, count, ids }) => (
           <li key={reason}>
             <strong>{count.toLocaleString('en')}</strong>: <VisibleText text={error} />{' '}
@@ -184,6 +167,6 @@ function Cannot({ title, reasons }: CannotProps) {
           </li>
         ))}
       </ul>
-    </Part>
+    </Section>
   )
 }

@@ -1,9 +1,9 @@
 /** `/replays`: the plans of replays, newest first. */
 
 import { Link } from '@tanstack/react-router'
+import { get } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import type { ReplayPlan } from '../../api/records/record-types.ts'
-import { listPlans } from '../../api/records/replay-calls.ts'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -15,7 +15,6 @@ import './replays.css'
 
 const COLUMNS: readonly Column<ReplayPlan>[] = [
   {
-    id: 'createdAt',
     title: 'Planned',
     isName: true,
     render: ({ id, createdAt }) => (
@@ -25,15 +24,15 @@ const COLUMNS: readonly Column<ReplayPlan>[] = [
       </Link>
     ),
   },
-  { id: 'state', title: 'State', render: (plan) => <PlanState plan={plan} /> },
-  { id: 'filter', title: 'Messages', render: (plan) => <PlanFilter plan={plan} /> },
-  { id: 'progress', title: 'Progress', render: (plan) => <PlanProgress plan={plan} /> },
+  { title: 'State', render: (plan) => <PlanState plan={plan} /> },
+  { title: 'Messages', render: (plan) => <PlanFilter plan={plan} /> },
+  { title: 'Progress', render: (plan) => <PlanProgress plan={plan} /> },
 ]
 
 export function ReplaysPage() {
   const pages = useRowPages<ReplayPlan>({
     queryKey: queryKeys.replayRows,
-    readPage: async (_cursor, signal) => ({ rows: await listPlans(signal) }),
+    readPage: async (_cursor, signal) => ({ rows: (await get('/messages/replay', {}, signal)).plans }),
   })
   return (
     <Page title="Replays">

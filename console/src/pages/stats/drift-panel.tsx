@@ -1,11 +1,13 @@
 /** Drift: what recent messages carry and nothing reads, and what is read and no recent message carries. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { api, readData, type Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import type { Schemas } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
+import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
@@ -15,15 +17,9 @@ const EVERY_MS = 30_000
 type Drift = Schemas['Drift']
 
 export function DriftPanel({ id }: Readonly<{ id: string }>) {
-  const query = useQuery({
-    ...keyed(queryKeys.endpointDrift(id), ({ signal }) =>
-      readData(api.GET('/endpoints/{id}/drift', { params: { path: { id } }, signal })),
-    ),
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.endpointDrift(id), refetchInterval: EVERY_MS })
   return (
-    <section className="panel drift" aria-labelledby="drift">
-      <h2 id="drift">Drift of the messages</h2>
+    <Section title="Drift of the messages" ground="panel">
       <QueryView query={query} what="Loading the drift">
         {(drift) => (
           <>
@@ -32,7 +28,7 @@ export function DriftPanel({ id }: Readonly<{ id: string }>) {
           </>
         )}
       </QueryView>
-    </section>
+    </Section>
   )
 }
 
@@ -83,17 +79,10 @@ const Listed = ({ of, none, children }: Readonly<{ of: number; none: string; chi
 
 const getPath = ({ path }: Readonly<{ path: string }>): string => path
 
-const Path = ({ path }: Readonly<{ path: string }>) => (
-  <code>
-    <VisibleText text={path} max={300} />
-  </code>
-)
-
 const unreadColumns = (sampled: number): readonly Column<Drift['unread'][number]>[] => [
-  { id: 'path', title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
-  { id: 'types', title: 'Types', render: ({ types }) => types.join(', ') },
+  { title: 'Field', isName: true, render: ({ path }) => <VisibleText code text={path} max={300} /> },
+  { title: 'Types', render: ({ types }) => types.join(', ') },
   {
-    id: 'seen',
     title: 'Seen in',
     align: 'end',
     render: ({ seen }) => `${seen.toLocaleString('en')} of ${sampled.toLocaleString('en')}`,
@@ -101,25 +90,20 @@ const unreadColumns = (sampled: number): readonly Column<Drift['unread'][number]
 ]
 
 const missingColumns = (id: string): readonly Column<Drift['missing'][number]>[] => [
-  { id: 'path', title: 'Field', isName: true, render: ({ path }) => <Path path={path} /> },
+  { title: 'Field', isName: true, render: ({ path }) => <VisibleText code text={path} max={300} /> },
   {
-    id: 'readBy',
     title: 'Read by',
     render: ({ readBy }) => (
-      <ul className="plain">
+      <ul className="stack">
         {readBy.map((location) => (
           <li key={location}>
             <Link to="/endpoints/$id/edit" params={{ id }} search={{ path: location }}>
-              <Path path={location} />
+              <VisibleText code text={location} max={300} />
             </Link>
           </li>
         ))}
       </ul>
     ),
   },
-  {
-    id: 'lastSeen',
-    title: 'Last seen',
-    render: ({ lastSeen }) => (lastSeen === undefined ? 'never' : <Time at={lastSeen} />),
-  },
+  { title: 'Last seen', render: ({ lastSeen }) => (lastSeen === undefined ? 'never' : <Time at={lastSeen} />) },
 ]

@@ -1,9 +1,10 @@
 /** `/endpoints/:id/stats`: how the messages of an endpoint went, as charts with their tables. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { api, readData, type Schemas } from '../../api/client.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import type { Schemas } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { minuteSeries } from '../../ui/charts/minute-series.ts'
 import { SelectField } from '../../ui/controls/fields.tsx'
@@ -28,12 +29,7 @@ export function StatsPage() {
   const { id } = route.useParams()
   const { period = PERIODS[0] } = route.useSearch()
   const navigate = route.useNavigate()
-  const query = useQuery({
-    ...keyed(queryKeys.endpointStats(id), ({ signal }) =>
-      readData(api.GET('/endpoints/{id}/stats', { params: { path: { id } }, signal })),
-    ),
-    refetchInterval: EVERY_MS,
-  })
+  const query = useQuery({ ...queries.endpointStats(id), refetchInterval: EVERY_MS })
   return (
     <EndpointPage
       id={id}
@@ -50,7 +46,7 @@ export function StatsPage() {
       <QueryView query={query} what="Loading the statistics">
         {(stats) => (
           <>
-            <div className="filter-bar">
+            <div className="filter-bar row">
               <SelectField
                 label="Period"
                 value={period}
@@ -123,7 +119,7 @@ function Charts({ minutes, readAt, length }: ChartsProps) {
     } as const
   }, [minutes, readAt, length])
   return (
-    <div className="charts">
+    <div className="columns wide">
       <LazyLineChart title="Messages a minute" times={times} series={counts} format={wholeNumber} />
       <LazyLineChart title="Duration" times={times} series={durations} format={duration} />
     </div>

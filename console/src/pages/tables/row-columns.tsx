@@ -1,7 +1,7 @@
 /** The columns of the grid: those of the table, each cell to be changed in place, and the choice of rows. */
 import { useMutation } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { ApiFailure } from '../../api/api-failure.ts'
 import { compareRows, type RowsChange, type ShownRow } from '../../api/table-calls.ts'
 import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
@@ -55,7 +55,6 @@ export function rowColumns(options: RowColumnsOptions): readonly Column<ShownRow
   return [
     ...cells,
     {
-      id: 'selected row',
       title: 'Select',
       render: ({ cells: [key = ''] }) => (
         <Checkbox checked={selected.has(key)} onChange={() => onToggle(key)}>
@@ -113,7 +112,7 @@ function Cell({ value, label, isKey, onSave }: CellProps) {
         }}
         ref={focusField}
       />
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+      <FailureNotice failure={error} />
     </>
   )
 }

@@ -1,9 +1,10 @@
 /** The frame of the pages of one table. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { listTables, type TableRow } from '../../api/table-calls.ts'
+import { queries } from '../../api/queries.ts'
+import type { TableRow } from '../../api/table-calls.ts'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -24,14 +25,14 @@ export type TableFrameProps = Readonly<{
 }>
 
 export function TableFrame({ name, part, actions, children }: TableFrameProps) {
-  const query = useQuery(keyed(queryKeys.tables, ({ signal }) => listTables(signal)))
+  const query = useQuery(queries.tables)
   const table = query.data?.find((one) => one.name === name)
   return (
     <Page
       title={`${part} of ${name}`}
       actions={actions}
       above={
-        <div className="endpoint-head">
+        <div className="endpoint-head row">
           <Link to="/tables">Tables</Link>
           {table === undefined ? null : (
             <span className="quiet">
@@ -41,7 +42,7 @@ export function TableFrame({ name, part, actions, children }: TableFrameProps) {
           {query.data !== undefined && table === undefined && (
             <StatusChip tone="quiet">There is no such table now</StatusChip>
           )}
-          <nav className="endpoint-pages" aria-label="Pages of the table">
+          <nav className="nav row end-row" aria-label="Pages of the table">
             {PAGES.map(({ to, title }) => (
               <Link
                 key={to}

@@ -115,7 +115,7 @@ function Rows({ table: { name, columns }, refused, asked, setAsked }: RowsProps)
         values={{ search }}
         onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
       />
-      <div className="page-actions">
+      <div className="row">
         <Button
           tone="danger"
           refused={refused ?? (selected.size === 0 ? 'Select rows first.' : undefined)}

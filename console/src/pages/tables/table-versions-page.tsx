@@ -1,17 +1,12 @@
 /** `/tables/:name/versions`: who changed what, any two versions, and going back. */
+
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
-import {
-  compareTableVersions,
-  deleteTable,
-  listTableVersions,
-  readTableEffect,
-  restoreTable,
-  type TableVersion,
-} from '../../api/table-calls.ts'
+import { compareTableVersions, deleteTable, restoreTable, type TableVersion } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
@@ -33,7 +28,7 @@ export function TableVersionsPage() {
   const client = useQueryClient()
   const navigate = useNavigate()
   const [asked, setAsked] = useState<number | 'delete'>()
-  const query = useQuery(keyed(queryKeys.tableVersions(name), ({ signal }) => listTableVersions(name, signal)))
+  const query = useQuery(queries.tableVersions(name))
   const [newest] = query.data ?? []
   const isDeleted = newest?.rows === undefined
   const remove = async () => {
@@ -49,7 +44,6 @@ export function TableVersionsPage() {
   }
   const columns: readonly Column<TableVersion>[] = [
     {
-      id: 'version',
       title: 'Version',
       isName: true,
       render: ({ version }) => (
@@ -59,7 +53,7 @@ export function TableVersionsPage() {
       ),
     },
     ...VERSION_COLUMNS,
-    { id: 'rows', title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
+    { title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
     restoreColumn(explainRefusal, setAsked),
   ]
   return (
@@ -128,9 +122,7 @@ function Comparison({ name, versions, from, to }: ComparisonProps) {
   const after = known(to) ?? withRows[0] ?? 0
   const before = known(from) ?? withRows.find((version) => version < after) ?? after
   const difference = useQuery({
-    ...keyed(queryKeys.tableDiff(name, before, after), ({ signal }) =>
-      compareTableVersions(name, before, after, signal),
-    ),
+    ...queries.tableDiff(name, before, after),
     enabled: before !== after,
     placeholderData: keepPreviousData,
   })
@@ -156,10 +148,7 @@ function Comparison({ name, versions, from, to }: ComparisonProps) {
 
 /** What a version changed for messages that came before it; they are run dry once, when this is shown. */
 function Effect({ name, version }: Readonly<{ name: string; version: number }>) {
-  const query = useQuery({
-    ...keyed(queryKeys.tableEffect(name, version), ({ signal }) => readTableEffect(name, version, signal)),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const query = useQuery({ ...queries.tableEffect(name, version), staleTime: Number.POSITIVE_INFINITY })
   return (
     <>
       <h3>Past messages</h3>

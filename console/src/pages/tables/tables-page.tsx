@@ -1,9 +1,10 @@
 /** `/tables`: what endpoints translate codes with. */
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { get } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
-import { listTables, type TableRow } from '../../api/table-calls.ts'
+import type { TableRow } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
@@ -17,7 +18,6 @@ import './tables.css'
 
 const COLUMNS: readonly Column<TableRow>[] = [
   {
-    id: 'name',
     title: 'Table',
     isName: true,
     render: ({ name }) => (
@@ -26,11 +26,10 @@ const COLUMNS: readonly Column<TableRow>[] = [
       </Link>
     ),
   },
-  { id: 'rows', title: 'Rows', align: 'end', render: ({ rows }) => wholeNumber(rows) },
-  { id: 'columns', title: 'Columns', render: ({ columns }) => <VisibleText text={columns.join(', ')} max={200} /> },
-  { id: 'version', title: 'Version', align: 'end', render: ({ version }) => version },
+  { title: 'Rows', align: 'end', render: ({ rows }) => wholeNumber(rows) },
+  { title: 'Columns', render: ({ columns }) => <VisibleText text={columns.join(', ')} max={200} /> },
+  { title: 'Version', align: 'end', render: ({ version }) => version },
   {
-    id: 'unmapped',
     title: 'Unmapped codes',
     meaning: 'Codes that messages missed in it, and whose messages were not replayed yet.',
     align: 'end',
@@ -38,14 +37,14 @@ const COLUMNS: readonly Column<TableRow>[] = [
       unmapped + filled === 0 ? (
         0
       ) : (
-        <Link to="/unmapped" search={{ table: name }} className="above-row">
+        <Link to="/unmapped" search={{ table: name }}>
           {wholeNumber(unmapped)}
           {filled === 0 ? '' : ` and ${wholeNumber(filled)} filled`}
         </Link>
       ),
   },
-  { id: 'bytes', title: 'Memory', align: 'end', render: ({ bytes }) => byteCount(bytes) },
-  { id: 'updatedAt', title: 'Changed', render: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: 'Memory', align: 'end', render: ({ bytes }) => byteCount(bytes) },
+  { title: 'Changed', render: ({ updatedAt }) => <Time at={updatedAt} /> },
 ]
 
 export function TablesPage() {
@@ -53,7 +52,7 @@ export function TablesPage() {
   const [isNew, setNew] = useState(false)
   const pages = useRowPages<TableRow>({
     queryKey: queryKeys.tableListRows,
-    readPage: async (_cursor, signal) => ({ rows: await listTables(signal) }),
+    readPage: async (_cursor, signal) => ({ rows: await get('/tables', {}, signal) }),
   })
   const add = (
     <Button refused={refused} onPress={() => setNew(true)}>

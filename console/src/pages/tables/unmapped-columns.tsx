@@ -31,20 +31,16 @@ const MAX_ENDPOINTS = 3
 
 export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Column<MissedRow>[] => [
   {
-    id: 'code',
     title: 'Code',
     isName: true,
     render: ({ table: { name }, code }) => (
       <Link to="/messages" search={{ missed: [`${name}:${code}`] }} data-row title="Messages that missed it">
-        <code>
-          <VisibleText text={code} max={MAX_CHARACTERS} />
-        </code>
+        <VisibleText code text={code} max={MAX_CHARACTERS} />
         <span className="visually-hidden">, messages that missed it in {name}</span>
       </Link>
     ),
   },
   {
-    id: 'table',
     title: 'Table',
     render: ({ table: { name }, code, column }) => (
       <span>
@@ -56,7 +52,6 @@ export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Colum
     ),
   },
   {
-    id: 'value',
     title: 'Translated to',
     render: (row) =>
       row.filled ? (
@@ -69,10 +64,9 @@ export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Colum
         <ValueField row={row} values={options.values} />
       ),
   },
-  { id: 'count', title: 'Missed', align: 'end', render: ({ count }) => wholeNumber(count) },
-  { id: 'firstAt', title: 'First', render: ({ firstAt }) => <Time at={firstAt} /> },
+  { title: 'Missed', align: 'end', render: ({ count }) => wholeNumber(count) },
+  { title: 'First', render: ({ firstAt }) => <Time at={firstAt} /> },
   {
-    id: 'lastAt',
     title: 'Last',
     render: ({ lastAt, messages: [newest] }) =>
       newest === undefined ? (
@@ -84,7 +78,6 @@ export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Colum
       ),
   },
   {
-    id: 'endpoints',
     title: 'Endpoints',
     render: ({ endpoints }) => (
       <>
@@ -101,7 +94,6 @@ export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Colum
     ),
   },
   {
-    id: 'remove',
     title: 'Remove',
     render: (row) => (
       <Button

@@ -1,14 +1,16 @@
 /** `/unmapped`: the codes that messages missed in tables: filled here, and their messages replayed. */
+
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ClipboardEvent, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
-import { keyed, queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { createStore, type Store, useStore } from '../../api/store.ts'
-import { changeRows, listTables, listUnmapped, removeUnmapped, type TableRow } from '../../api/table-calls.ts'
+import { changeRows, removeUnmapped, type TableRow } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { Checkbox, SelectField } from '../../ui/controls/fields.tsx'
+import { Checkbox, SelectField, toChoices } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { DataTable } from '../../ui/data/data-table.tsx'
@@ -26,7 +28,7 @@ import './tables.css'
 const route = getRouteApi('/unmapped')
 
 export function UnmappedPage() {
-  const query = useQuery(keyed(queryKeys.tables, ({ signal }) => listTables(signal)))
+  const query = useQuery(queries.tables)
   return (
     <Page title="Unmapped codes">
       <QueryView query={query} what="Loading the tables">
@@ -68,12 +70,7 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
     setPasted(found.said)
   }
   const filters: readonly Filter[] = [
-    {
-      name: 'table',
-      label: 'Table',
-      kind: 'select',
-      choices: tables.map(({ name }) => ({ value: name, label: name })),
-    },
+    { name: 'table', label: 'Table', kind: 'select', choices: toChoices(tables.map(({ name }) => name)) },
     { name: 'endpoint', label: 'Endpoint', kind: 'select', choices: endpoints },
   ]
   return (
@@ -129,17 +126,17 @@ function useMissedRows(
   const shown = tables.filter(({ name, unmapped, filled }) =>
     wanted === undefined ? unmapped + filled > 0 : name === wanted,
   )
-  const queries = useQueries({
-    queries: shown.map(({ name }) => keyed(queryKeys.unmapped(name), ({ signal }) => listUnmapped(name, signal))),
+  const answers = useQueries({
+    queries: shown.map(({ name }) => queries.unmapped(name)),
   })
-  const all = queries.flatMap(({ data }, at) =>
+  const all = answers.flatMap(({ data }, at) =>
     (data?.codes ?? []).flatMap((code): readonly MissedRow[] => {
       const table = shown[at]
       return table === undefined ? [] : [{ ...code, table, fill: columnToFill(table, code.column, chosen) }]
     }),
   )
   const names = new Map(all.flatMap(({ endpoints }) => endpoints.map(({ id, name }) => [id, name] as const)))
-  const notes = queries.flatMap(({ data }, at) => {
+  const notes = answers.flatMap(({ data }, at) => {
     if (data === undefined) return []
     const { codes, codesInAll, uncounted } = data
     const name = shown[at]?.name
@@ -149,14 +146,14 @@ function useMissedRows(
         : []
     return uncounted === 0 ? more : [...more, `${name}: ${wholeNumber(uncounted)} misses of codes that are not listed.`]
   })
-  const error = queries.find((one) => one.error !== null)?.error ?? undefined
+  const error = answers.find((one) => one.error !== null)?.error ?? undefined
   return {
     rows: endpoint === undefined ? all : all.filter(({ endpoints }) => endpoints.some(({ id }) => id === endpoint)),
     endpoints: Array.from(names, ([value, label]) => ({ value, label })),
     notes,
     failure: error === undefined ? undefined : asFailure(error),
-    isFetched: queries.every((one) => one.isFetchedAfterMount),
-    isPending: queries.some((one) => one.isPending && one.error === null),
+    isFetched: answers.every((one) => one.isFetchedAfterMount),
+    isPending: answers.some((one) => one.isPending && one.error === null),
   }
 }
 
@@ -186,7 +183,7 @@ function ColumnsToFill({ rows, chosen, onChoose }: ColumnsToFillProps) {
       key={name}
       label={`Column of ${name} to fill for codes that lookups missed`}
       value={chosen[name] ?? ''}
-      choices={[{ value: '', label: 'Choose …' }, ...columns.map((column) => ({ value: column, label: column }))]}
+      choices={[{ value: '', label: 'Choose …' }, ...toChoices(columns)]}
       onChange={(column) => onChoose(name, column)}
     />
   ))
@@ -225,7 +222,7 @@ function Fill({ rows, values: typedValues, refused }: FillProps) {
   const missed = [...new Set(filled.map(({ table, code }) => `${table.name}:${code}`))]
   return (
     <>
-      <div className="page-actions">
+      <div className="row">
         <Button
           tone={typed.length > 0 ? 'primary' : 'plain'}
           refused={
@@ -256,7 +253,7 @@ function Fill({ rows, values: typedValues, refused }: FillProps) {
           {missed.length === 1 ? 'it' : 'them'} were not replayed yet.
         </p>
       )}
-      {store.error === null ? null : <FailureNotice failure={asFailure(store.error)} />}
+      <FailureNotice failure={store.error} />
     </>
   )
 }

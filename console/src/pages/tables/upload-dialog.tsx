@@ -39,7 +39,7 @@ export function UploadDialog({ name, onClose }: Readonly<{ name?: string; onClos
         Nothing is stored before you have seen what changes.
       </p>
       <label className="field">
-        <span className="field-label">File</span>
+        <span className="label">File</span>
         <input
           type="file"
           accept=".csv,.json,text/csv,application/json,application/fhir+json"

@@ -17,7 +17,7 @@ export function RunSummary({ runs, total, refused }: RunSummaryProps) {
   const count = (verdict: string) => runs.all.filter(({ result }) => result.verdict === verdict).length
   const isOld = runs.all.some(({ version }) => version !== undefined && version !== runs.current)
   return (
-    <div className="run-summary" role="status">
+    <div className="row" role="status">
       {runs.isRunning ? (
         <StatusChip tone="busy">Running</StatusChip>
       ) : runs.all.length === 0 ? (

@@ -1,7 +1,9 @@
 /** The stored tests of an endpoint, and changing one of them without losing what others changed. */
+
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { ApiFailure } from '../../api/api-failure.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
+import { keyed } from '../../api/query-keys.ts'
 import { readTests, type StoredTest, storeTests } from '../../api/run-calls.ts'
 import { REFUSALS, withChange } from './test-file.ts'
 
@@ -10,7 +12,7 @@ const ATTEMPTS = 3
 
 export function useStoredTests(id: string) {
   const client = useQueryClient()
-  const queryKey = queryKeys.endpointTests(id)
+  const queryKey = queries.endpointTests(id).queryKey
   const query = useQuery({ ...keyed(queryKey, ({ signal }) => readTests(id, signal)) })
   /** `original`: null for a new test; `next`: null to delete it. Fails with an ApiFailure; nothing is changed then. */
   const save = async (original: StoredTest | null, next: StoredTest | null): Promise<void> => {

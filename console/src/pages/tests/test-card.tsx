@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import type { StoredTest } from '../../api/run-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { shortJson } from '../../ui/endpoint/change-list.tsx'
@@ -34,8 +35,8 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
   const skip = typeof test.skip === 'string' ? test.skip : undefined
   const includeAgain = () => onSkip(undefined).catch((thrown: unknown) => setFailure(asFailure(thrown)))
   return (
-    <li className="panel test-card">
-      <div className="test-head">
+    <li className="panel">
+      <div className="between">
         <h2>
           <VisibleText text={test.name} max={200} />
         </h2>
@@ -47,7 +48,7 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
         </p>
       )}
       {run !== undefined && run.result.mismatches.length > 0 && <Mismatches mismatches={run.result.mismatches} />}
-      <div className="row-actions">
+      <div className="row">
         <Button refused={refused} busy={isRunning} onPress={onRun} label={`Run ${test.name}`}>
           Run
         </Button>
@@ -76,7 +77,7 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
           Delete …
         </Button>
       </div>
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
+      <FailureNotice failure={failure} />
       {isSkipping && <SkipDialog name={test.name} onSkip={onSkip} onClose={() => setSkipping(false)} />}
     </li>
   )
@@ -86,7 +87,7 @@ function Verdict({ run, skip }: Readonly<{ run: TestRunResult | undefined; skip:
   if (run === undefined) return <StatusChip tone="quiet">{skip === undefined ? 'Not run' : 'skipped'}</StatusChip>
   const { result, version } = run
   return (
-    <span className="test-verdict">
+    <span className="row">
       <StatusChip tone={TONES[result.verdict]}>{result.verdict}</StatusChip>
       <span className="quiet">
         {result.verdict === 'skipped' ? '' : duration(result.ms)}
@@ -98,33 +99,20 @@ function Verdict({ run, skip }: Readonly<{ run: TestRunResult | undefined; skip:
 
 function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
   return (
-    <ul className="mismatches" aria-label="What differs">
+    <ul className="stack callout bad" aria-label="What differs">
       {mismatches.map(({ path, message, expected, actual }) => (
         <li key={`${path} ${message}`}>
           <p>
-            <code>
-              <VisibleText text={path} />
-            </code>{' '}
-            <VisibleText text={message} />
+            <VisibleText code text={path} /> <VisibleText text={message} />
           </p>
-          <dl className="expected-actual">
-            <div>
-              <dt>expected</dt>
-              <dd>
-                <code>
-                  <VisibleText text={shortJson(expected)} />
-                </code>
-              </dd>
-            </div>
-            <div>
-              <dt>actual</dt>
-              <dd>
-                <code>
-                  <VisibleText text={shortJson(actual)} />
-                </code>
-              </dd>
-            </div>
-          </dl>
+          <Facts>
+            <Fact name="expected">
+              <VisibleText code text={shortJson(expected)} />
+            </Fact>
+            <Fact name="actual">
+              <VisibleText code text={shortJson(actual)} />
+            </Fact>
+          </Facts>
         </li>
       ))}
     </ul>

@@ -1,12 +1,9 @@
 /** A test as JSON. The service checks it when it is saved; its faults are shown with their places. */
 import { useState } from 'react'
-import { ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { ApiFailure } from '../../api/api-failure.ts'
 import type { StoredTest } from '../../api/run-calls.ts'
-import { LazyCodeEditor } from '../../ui/code/lazy-code-editor.tsx'
-import { Button } from '../../ui/controls/button.tsx'
-import { Dialog } from '../../ui/controls/dialog.tsx'
-import { useKey } from '../../ui/keys/keymap.ts'
-import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { LazyCodeEditor } from '../../ui/code/lazy-views.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 
 export type TestEditorProps = Readonly<{
   title: string
@@ -18,41 +15,21 @@ export type TestEditorProps = Readonly<{
 
 export function TestEditor({ title, test, onSave, onClose }: TestEditorProps) {
   const [text, setText] = useState(() => JSON.stringify(test, null, 2))
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<ApiFailure>()
-  const save = async () => {
-    setBusy(true)
-    setFailure(undefined)
-    try {
-      await onSave(parseTest(text))
-      onClose()
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-      setBusy(false)
-    }
-  }
-  useKey('Control+s', 'Save the test', () => void save())
   return (
-    <Dialog
+    <ConfirmDialog
       title={title}
       size="large"
-      onClose={onClose}
+      confirm="Save"
+      keys="Control+S"
       isDismissable={false}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button tone="primary" busy={busy} keys="Control+S" onPress={() => void save()}>
-            Save
-          </Button>
-        </>
-      }
+      onConfirm={() => onSave(parseTest(text))}
+      onClose={onClose}
     >
       <p className="hint">Bodies are stored unchanged; everyone who may view the endpoint can read them.</p>
       <div className="dialog-editor">
         <LazyCodeEditor label="Test" value={text} onChange={setText} />
       </div>
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
-    </Dialog>
+    </ConfirmDialog>
   )
 }
 

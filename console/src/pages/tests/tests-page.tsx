@@ -58,10 +58,8 @@ export function TestsPage() {
           ) : (
             <>
               <RunSummary runs={runs} total={file.tests.length} refused={refused} />
-              {runs.failure === undefined ? null : (
-                <FailureNotice failure={runs.failure} onRetry={() => runs.runAll()} />
-              )}
-              <ul className="test-list" aria-label="Tests">
+              <FailureNotice failure={runs.failure} onRetry={() => runs.runAll()} />
+              <ul className="stack" aria-label="Tests">
                 {file.tests.map((test) => (
                   <TestCard
                     key={test.name}

@@ -2,13 +2,10 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { deleteEndpoint } from '../../api/changes/version-calls.ts'
 import { queryParts } from '../../api/query-keys.ts'
-import { Button } from '../../ui/controls/button.tsx'
-import { Dialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
-import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
@@ -16,37 +13,22 @@ export function DeleteDialog({ id, name, onClose }: Readonly<{ id: string; name:
   const client = useQueryClient()
   const navigate = useNavigate()
   const [typed, setTyped] = useState('')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<ApiFailure>()
   const remove = async () => {
-    setBusy(true)
-    setFailure(undefined)
-    try {
-      await deleteEndpoint(id)
-      await client.invalidateQueries({ queryKey: queryParts.endpoints })
-      notify('The endpoint is deleted.')
-      onClose()
-      void navigate({ to: '/endpoints' })
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-      setBusy(false)
-    }
+    await deleteEndpoint(id)
+    await client.invalidateQueries({ queryKey: queryParts.endpoints })
+    notify('The endpoint is deleted.')
+    void navigate({ to: '/endpoints' })
   }
-  const refused = typed.trim() === name.trim() ? undefined : 'Type the name of the endpoint first.'
   return (
-    <Dialog
+    <ConfirmDialog
       title="Delete this endpoint"
+      confirm="Delete endpoint"
+      tone="danger"
+      refused={typed.trim() === name.trim() ? undefined : 'Type the name of the endpoint first.'}
+      onConfirm={remove}
       onClose={onClose}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button tone="danger" refused={refused} busy={busy} onPress={() => void remove()}>
-            Delete endpoint
-          </Button>
-        </>
-      }
     >
-      <p className="dialog-text">
+      <p>
         Messages to{' '}
         <strong>
           <VisibleText text={name} max={200} />
@@ -55,7 +37,6 @@ export function DeleteDialog({ id, name, onClose }: Readonly<{ id: string; name:
         of them can be restored.
       </p>
       <TextField label="Name of the endpoint" value={typed} onChange={setTyped} />
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
-    </Dialog>
+    </ConfirmDialog>
   )
 }

@@ -1,15 +1,14 @@
 /** Going back to a version: what that changes first, then a change like any other. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiFailure, asFailure } from '../../api/api-failure.ts'
-import { compareVersions, listVersions, restoreVersion, type VersionDiff } from '../../api/changes/version-calls.ts'
+import { ApiFailure } from '../../api/api-failure.ts'
+import { restoreVersion, type VersionDiff } from '../../api/changes/version-calls.ts'
+import { get } from '../../api/client.ts'
 import { readDocument } from '../../api/document-calls.ts'
 import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
-import { Button } from '../../ui/controls/button.tsx'
-import { Dialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
-import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 
@@ -29,39 +28,34 @@ export function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
     ...keyed(answerKey<RestorePlan>('restore-plan', 'of', id, version), async ({ signal }) => {
       const etag = await readEtag(id, signal)
       // Not those of the page: somebody may have changed the endpoint since.
-      const [current] = await listVersions(id, signal)
+      const [current] = await get('/endpoints/{id}/versions', { path: { id } }, signal)
       if (etag === undefined || current === undefined) return { etag, changes: undefined }
-      return { etag, changes: (await compareVersions(id, current.version, version, signal)).changes }
+      const { changes } = await get(
+        '/endpoints/{id}/versions/{version}/diff/{other}',
+        { path: { id, version: current.version, other: version } },
+        signal,
+      )
+      return { etag, changes }
     }),
     staleTime: 0,
     gcTime: 0,
   })
-  const restore = useMutation({
-    mutationFn: () => restoreVersion(id, version, { ifMatch: plan.data?.etag, note: note.trim() }),
-    onSuccess: async ({ warnings }) => {
-      await client.invalidateQueries({ queryKey: queryParts.endpoints })
-      const text = `Version ${version} is active again.`
-      notify(
-        warnings.length === 0 ? text : `${text} ${warnings.map(({ message }) => message).join(' ')}`,
-        warnings.length === 0 ? 'good' : 'warn',
-      )
-      onClose()
-    },
-  })
+  const restore = async () => {
+    const { warnings } = await restoreVersion(id, version, { ifMatch: plan.data?.etag, note: note.trim() })
+    await client.invalidateQueries({ queryKey: queryParts.endpoints })
+    const said = [`Version ${version} is active again.`, ...warnings.map(({ message }) => message)]
+    notify(said.join(' '), warnings.length === 0 ? 'good' : 'warn')
+  }
   return (
-    <Dialog
+    <ConfirmDialog
       title={`Restore version ${version}`}
       size="large"
-      onClose={onClose}
+      confirm="Restore"
+      refused={plan.data === undefined ? 'What it changes is not known yet.' : undefined}
       isDismissable={false}
-      actions={
-        <>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button tone="primary" busy={restore.isPending || plan.isPending} onPress={() => restore.mutate()}>
-            Restore
-          </Button>
-        </>
-      }
+      onConfirm={restore}
+      onRetry={({ status }) => (status === 412 ? () => void plan.refetch() : undefined)}
+      onClose={onClose}
     >
       <p>The next message uses this version. It becomes a new version, so it can be undone in the same way.</p>
       <QueryView query={plan} what="Comparing">
@@ -74,15 +68,8 @@ export function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
         }
       </QueryView>
       <TextField label="Note" value={note} onChange={setNote} hint="For the versions and the audit log" />
-      {restore.error !== null && (
-        <RestoreFailure failure={asFailure(restore.error)} onRead={() => void plan.refetch()} />
-      )}
-    </Dialog>
+    </ConfirmDialog>
   )
-}
-
-function RestoreFailure({ failure, onRead }: Readonly<{ failure: ApiFailure; onRead(): void }>) {
-  return <FailureNotice failure={failure} onRetry={failure.status === 412 ? onRead : undefined} />
 }
 
 /** A deleted endpoint has none. */

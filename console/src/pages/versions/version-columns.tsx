@@ -25,7 +25,6 @@ export function versionColumns({
   }
   return [
     {
-      id: 'version',
       title: 'Version',
       isName: true,
       render: ({ version, method }) => {

@@ -1,9 +1,11 @@
 /** Two versions: what differs by path, as the service says it, and both documents side by side. */
+
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { compareVersions, readVersion, type Version } from '../../api/changes/version-calls.ts'
-import { answerKey, keyed, queryKeys } from '../../api/query-keys.ts'
+import { readVersion, type Version } from '../../api/changes/version-calls.ts'
+import { queries } from '../../api/queries.ts'
+import { answerKey, keyed } from '../../api/query-keys.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
-import { LazyDiffView } from '../../ui/code/lazy-diff-view.tsx'
+import { LazyDiffView } from '../../ui/code/lazy-views.tsx'
 import { VersionRange } from '../../ui/data/version-range.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
@@ -17,10 +19,7 @@ export type VersionComparisonProps = Readonly<{
 }>
 
 export function VersionComparison({ id, versions, from, to, onChange }: VersionComparisonProps) {
-  const difference = useQuery({
-    ...keyed(queryKeys.versionDiff(id, from, to), ({ signal }) => compareVersions(id, from, to, signal)),
-    placeholderData: keepPreviousData,
-  })
+  const difference = useQuery({ ...queries.versionDiff(id, from, to), placeholderData: keepPreviousData })
   const before = useVersionText(id, from)
   const after = useVersionText(id, to)
   const choices = versions

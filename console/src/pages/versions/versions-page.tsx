@@ -1,9 +1,10 @@
 /** `/endpoints/:id/versions`: who changed what, any two versions side by side, and going back. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import { listVersions, type Version } from '../../api/changes/version-calls.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import type { Version } from '../../api/changes/version-calls.ts'
+import { queries } from '../../api/queries.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { DataTable } from '../../ui/data/data-table.tsx'
@@ -24,9 +25,7 @@ export function VersionsPage() {
   const refused = useRefusal('author')
   const [restoring, setRestoring] = useState<number>()
   const [isDeleting, setDeleting] = useState(false)
-  const query = useQuery({
-    ...keyed(queryKeys.versions(id), ({ signal }) => listVersions(id, signal)),
-  })
+  const query = useQuery(queries.versions(id))
   const compare = (changes: Readonly<{ from?: number; to?: number }>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false })
   const deleteRefused = refused ?? (row === null ? 'The endpoint is deleted already.' : undefined)

@@ -1,6 +1,7 @@
 /** Values over time as lines, and the same values as a table for screen readers. */
 import { useEffect, useId, useRef } from 'react'
 import uPlot from 'uplot'
+import { exactTime } from '../data/time.tsx'
 import 'uplot/dist/uPlot.min.css'
 
 export type ChartSeries = Readonly<{
@@ -102,9 +103,9 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
     }
   }, [times, series, format])
   return (
-    <figure className="chart" aria-labelledby={heading}>
+    <figure className="panel" aria-labelledby={heading}>
       <figcaption id={heading}>{title}</figcaption>
-      <div ref={host} className="chart-lines" aria-hidden="true" />
+      <div ref={host} aria-hidden="true" />
       <details>
         <summary>As a table</summary>
         {/* A region that scrolls must be reachable by keys. */}
@@ -124,7 +125,7 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
             <tbody>
               {times.map((ms, at) => (
                 <tr key={ms}>
-                  <th scope="row">{new Date(ms).toLocaleString('en-GB')}</th>
+                  <th scope="row">{exactTime(ms)}</th>
                   {series.map(({ name, values }) => (
                     <td key={name} className="end">
                       {values[at] === null || values[at] === undefined ? '–' : format(values[at])}

@@ -1,5 +1,5 @@
 /** CodeMirror as one component: JSON or plain text, faults, and whatever extensions a page adds. */
-import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
+import type { Diagnostic } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension, Transaction } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from 'react'
@@ -9,6 +9,7 @@ import {
   editorHistory,
   editorSetup,
   languageExtensions,
+  showDiagnostics,
 } from './editor-setup.ts'
 
 export type { CodeEditorHandle, Diagnostic, Extension }
@@ -94,11 +95,7 @@ export function CodeEditor({
     view.current?.dispatch({ effects: parts.own.reconfigure([...extensions]) })
   }, [extensions, parts])
   useEffect(() => {
-    const now = view.current
-    if (now === null) return
-    const end = now.state.doc.length
-    const within = diagnostics.map((one) => ({ ...one, from: Math.min(one.from, end), to: Math.min(one.to, end) }))
-    now.dispatch(setDiagnostics(now.state, within))
+    if (view.current !== null) showDiagnostics(view.current, diagnostics)
   }, [diagnostics])
   useImperativeHandle(ref, () => createEditorHandle(() => view.current ?? undefined), [])
   return <div ref={host} className="code-editor" />

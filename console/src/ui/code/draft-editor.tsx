@@ -1,9 +1,15 @@
 /** CodeMirror on a text that outlives it, such as the draft of an endpoint: several views share one undo history. */
-import { type Diagnostic, setDiagnostics } from '@codemirror/lint'
+import type { Diagnostic } from '@codemirror/lint'
 import { Compartment, type EditorState, type Extension, type Transaction } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useState } from 'react'
-import { type CodeEditorHandle, createEditorHandle, editorSetup, languageExtensions } from './editor-setup.ts'
+import {
+  type CodeEditorHandle,
+  createEditorHandle,
+  editorSetup,
+  languageExtensions,
+  showDiagnostics,
+} from './editor-setup.ts'
 
 /** What holds the text; the Draft of draft/ is one. */
 export type EditedText = Readonly<{
@@ -32,11 +38,7 @@ export function DraftEditor({ text, label, readOnly = false, diagnostics, extens
   const mode = useEffectEvent(() => languageExtensions({ label, language: 'json', readOnly }))
   const ownExtensions = useEffectEvent(() => extensions)
   const show = useEffectEvent(() => {
-    const now = view.current
-    if (now === null) return
-    const end = now.state.doc.length
-    const within = diagnostics.map((one) => ({ ...one, from: Math.min(one.from, end), to: Math.min(one.to, end) }))
-    now.dispatch(setDiagnostics(now.state, within))
+    if (view.current !== null) showDiagnostics(view.current, diagnostics)
   })
   useEffect(() => {
     const parent = host.current

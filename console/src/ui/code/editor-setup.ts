@@ -3,7 +3,7 @@ import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } 
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from '@codemirror/language'
-import { lintGutter, lintKeymap } from '@codemirror/lint'
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension } from '@codemirror/state'
 import {
   drawSelection,
@@ -50,6 +50,13 @@ export const createEditorHandle = (view: () => EditorView | undefined): CodeEdit
     now.focus()
   },
 })
+
+/** Faults in the gutter and under the text; places beyond its end are cut. */
+export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnostic[]): void {
+  const end = view.state.doc.length
+  const within = diagnostics.map((one) => ({ ...one, from: Math.min(one.from, end), to: Math.min(one.to, end) }))
+  view.dispatch(setDiagnostics(view.state, within))
+}
 
 /** An undo history of its own; a text that outlives its editor has one already. */
 export const editorHistory: Extension = history()

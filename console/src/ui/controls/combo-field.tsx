@@ -55,8 +55,8 @@ export function ComboField({
       <Popover className="popover">
         <ListBox<Suggestion> className="menu palette-list">
           {({ value: suggested, hint }) => (
-            <ListBoxItem id={suggested} textValue={suggested} className="palette-item">
-              <span className="palette-title">{suggested}</span>
+            <ListBoxItem id={suggested} textValue={suggested} className="palette-item between">
+              <span>{suggested}</span>
               {hint === undefined ? null : <span className="quiet">{hint}</span>}
             </ListBoxItem>
           )}

@@ -1,8 +1,10 @@
 /** Dialogs: one frame for all of them, and the one that asks before something is done. */
-import { type ReactNode, useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
+import type { FormEvent, ReactNode } from 'react'
 import { Dialog as AriaDialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { useKey } from '../keys/keymap.ts'
 import { FailureNotice } from '../states/failure-notice.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import { Button } from './button.tsx'
@@ -35,51 +37,74 @@ export function Dialog({ title, children, onClose, actions, size = 'small', isDi
             <VisibleText text={title} max={300} />
           </Heading>
           {children}
-          {actions === undefined ? null : <div className="dialog-actions">{actions}</div>}
+          {actions === undefined ? null : <div className="row to-end">{actions}</div>}
         </AriaDialog>
       </Modal>
     </ModalOverlay>
   )
 }
 
-export type ConfirmDialogProps = Readonly<{
-  title: string
-  /** What will happen, and whether it can be undone. */
-  children: ReactNode
-  /** The word of the button that does it. */
-  confirm: string
-  tone?: 'primary' | 'danger'
-  /** A failure stays in the dialog with its reason; otherwise it closes. */
-  onConfirm(): Promise<void> | void
-  onClose(): void
-}>
+export type ConfirmDialogProps = Omit<DialogProps, 'actions'> &
+  Readonly<{
+    /** The word of the button that does it. */
+    confirm: string
+    tone?: 'primary' | 'danger'
+    /** Why it cannot be done yet. */
+    refused?: string | undefined
+    /** Does it too, as `useKey` has it. */
+    keys?: string
+    /** What came of it: shown in place of what was asked. */
+    result?: ReactNode
+    /** Other buttons, before these. */
+    others?: ReactNode
+    /** A failure stays in the dialog with its reason; otherwise it closes, unless this gives false: there is a next step. */
+    onConfirm(): unknown
+    /** What may follow a failure instead. */
+    onRetry?(failure: ApiFailure): (() => void) | undefined
+  }>
 
-export function ConfirmDialog({ title, children, confirm, tone = 'primary', onConfirm, onClose }: ConfirmDialogProps) {
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<ApiFailure>()
-  const run = async () => {
-    setBusy(true)
-    setFailure(undefined)
-    try {
-      await onConfirm()
-      onClose()
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-      setBusy(false)
-    }
+/** Asks before something is done: what will happen and whether it can be undone, or the fields of what is done. */
+export function ConfirmDialog({ children, confirm, tone = 'primary', refused, ...given }: ConfirmDialogProps) {
+  const { keys, result, others, onConfirm, onRetry, ...frame } = given
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async () => onConfirm(),
+    onSuccess: (result) => {
+      if (result !== false) frame.onClose()
+    },
+  })
+  const run = () => {
+    if (refused === undefined && !isPending) mutate()
   }
-  const actions = (
-    <>
-      <Button onPress={onClose}>Cancel</Button>
-      <Button tone={tone} busy={busy} onPress={() => void run()}>
-        {confirm}
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    run()
+  }
+  useKey(keys ?? '', confirm, keys === undefined ? undefined : run)
+  if (result !== undefined) {
+    const close = (
+      <Button tone="primary" onPress={frame.onClose}>
+        Close
       </Button>
-    </>
-  )
+    )
+    return (
+      <Dialog {...frame} actions={close}>
+        {result}
+      </Dialog>
+    )
+  }
   return (
-    <Dialog title={title} onClose={onClose} actions={actions}>
-      <div className="dialog-text">{children}</div>
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
+    <Dialog {...frame}>
+      <form className="stack" onSubmit={submit}>
+        <div className="flow breaks">{children}</div>
+        <FailureNotice failure={error} onRetry={error === null ? undefined : onRetry?.(asFailure(error))} />
+        <div className="row to-end">
+          {others}
+          <Button onPress={frame.onClose}>Cancel</Button>
+          <Button type="submit" tone={tone} refused={refused} busy={isPending} {...(keys && { keys })}>
+            {confirm}
+          </Button>
+        </div>
+      </form>
     </Dialog>
   )
 }

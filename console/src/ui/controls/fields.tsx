@@ -129,6 +129,10 @@ export function TextField({
 
 export type Choice<Value extends string> = Readonly<{ value: Value; label: string }>
 
+/** Values that are their own labels. */
+export const toChoices = <Value extends string>(values: readonly Value[]): readonly Choice<Value>[] =>
+  values.map((value) => ({ value, label: value }))
+
 export type SelectFieldProps<Value extends string> = FieldProps &
   Readonly<{ value: Value; choices: readonly Choice<Value>[]; onChange(value: Value): void }>
 

@@ -35,6 +35,14 @@ export type FilterBarProps = Readonly<{
   onChange(changes: FilterValues): void
 }>
 
+/** Spans of time that end now, as the API writes them. */
+export const SPANS = [
+  { value: '-15m', label: 'Last 15 minutes' },
+  { value: '-1h', label: 'Last hour' },
+  { value: '-24h', label: 'Last 24 hours' },
+  { value: '-7d', label: 'Last 7 days' },
+] as const
+
 /** `/` goes to the first filter. */
 export function FilterBar({ filters, values, onChange }: FilterBarProps) {
   const first = useRef<HTMLInputElement>(null)
@@ -43,7 +51,7 @@ export function FilterBar({ filters, values, onChange }: FilterBarProps) {
   const clear = () => onChange(Object.fromEntries(filters.map(({ name }) => [name, undefined])))
   const firstText = filters.find(({ kind }) => kind !== 'select')?.name
   return (
-    <search className="filter-bar" aria-label="Filters">
+    <search className="filter-bar row" aria-label="Filters">
       {filters.map((filter) =>
         filter.kind === 'select' ? (
           <SelectField

@@ -3,8 +3,9 @@ import { type ReactNode, useRef } from 'react'
 import { useRowKeys } from '../keys/row-keys.ts'
 
 export type Column<Row> = Readonly<{
-  id: string
   title: string
+  /** Where the title is not the only one of its kind. */
+  id?: string
   /** What the column says, where its title does not say it all. */
   meaning?: string
   /** The name by which the API sorts; undefined if it cannot. */
@@ -38,7 +39,7 @@ export function DataTable<Row>({ label, columns, rows, getRowId, sort, onSort, i
         <tr role="row">
           {columns.map((column) => (
             <th
-              key={column.id}
+              key={column.id ?? column.title}
               scope="col"
               role="columnheader"
               className={column.align}
@@ -59,7 +60,7 @@ export function DataTable<Row>({ label, columns, rows, getRowId, sort, onSort, i
           <tr key={getRowId(row)} role="row" aria-current={isCurrent?.(row) || undefined}>
             {columns.map((column) => (
               <td
-                key={column.id}
+                key={column.id ?? column.title}
                 role={column.isName ? 'rowheader' : 'cell'}
                 className={[column.align, column.isName && 'name'].filter(Boolean).join(' ') || undefined}
                 data-title={column.title}

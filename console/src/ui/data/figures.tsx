@@ -5,7 +5,7 @@ export type Figure = Readonly<{ name: string; value: ReactNode; hint?: ReactNode
 
 export function Figures({ label, figures }: Readonly<{ label: string; figures: readonly Figure[] }>) {
   return (
-    <dl className="figures" aria-label={label}>
+    <dl className="figures columns" aria-label={label}>
       {figures.map(({ name, value, hint, tone }) => (
         <div key={name}>
           <dt>{name}</dt>

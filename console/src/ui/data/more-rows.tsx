@@ -1,6 +1,8 @@
 /** What is above and below a list that the service gives in pages. */
+
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query'
 import { Button } from '../controls/button.tsx'
+import { wholeNumber } from './figures.tsx'
 
 export type FreshRowsProps = Readonly<{
   fresh: number
@@ -11,11 +13,12 @@ export type FreshRowsProps = Readonly<{
   onShow(): void
 }>
 
-const number = (value: number): string => value.toLocaleString('en')
-
 /** Above a list: new rows are there, or some are gone. Nothing otherwise. */
 export function FreshRows({ fresh, gone = 0, orMore = false, onShow }: FreshRowsProps) {
-  const counts = [fresh > 0 && `${number(fresh)}${orMore ? ' or more' : ''} new`, gone > 0 && `${number(gone)} gone`]
+  const counts = [
+    fresh > 0 && `${wholeNumber(fresh)}${orMore ? ' or more' : ''} new`,
+    gone > 0 && `${wholeNumber(gone)} gone`,
+  ]
   const said = counts.filter(Boolean).join(', ')
   return (
     <div className="fresh-rows" role="status">
@@ -39,7 +42,7 @@ export type MoreRowsProps = Readonly<{
 export function MoreRows({ shown, total, pages }: MoreRowsProps) {
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = pages
   return (
-    <div className="more-rows">
+    <div className="more-rows row">
       <p role="status">
         {shown.toLocaleString('en')}
         {total === undefined ? (hasNextPage ? ' shown' : ' in all') : ` of ${total.toLocaleString('en')}`}

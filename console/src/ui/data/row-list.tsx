@@ -4,7 +4,7 @@ import type { ReactNode } from 'react'
 import type { PagesKey } from '../../api/query-keys.ts'
 import { QueryView } from '../states/states.tsx'
 import { type Column, DataTable, type DataTableProps } from './data-table.tsx'
-import { FreshRows, MoreRows } from './more-rows.tsx'
+import { FreshRows, type FreshRowsProps, MoreRows } from './more-rows.tsx'
 import { useStableRows } from './stable-rows.ts'
 
 /** A page of rows; without `next` it is the last one. */
@@ -16,16 +16,19 @@ export type RowListOptions<Row> = Readonly<{
   readPage(cursor: string | undefined, signal: AbortSignal): Promise<RowPage<Row>>
   /** Beside the events that make the list load again (query-keys.ts): how often it does so by itself. */
   everyMs?: number
+  /** Only the reader asks for it anew. */
+  isStill?: boolean
 }>
 
 /** The pages of a list that are loaded. Rows of earlier filters stay until those of the new ones are there. */
-export function useRowPages<Row>({ queryKey, readPage, everyMs }: RowListOptions<Row>) {
+export function useRowPages<Row>({ queryKey, readPage, everyMs, isStill = false }: RowListOptions<Row>) {
   return useInfiniteQuery({
     queryKey,
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) => readPage(pageParam, signal),
     getNextPageParam: ({ next }) => next,
     placeholderData: (before) => before,
+    ...(isStill && { refetchOnWindowFocus: false }),
     ...(everyMs !== undefined && { refetchInterval: everyMs }),
   })
 }
@@ -45,17 +48,19 @@ export type RowListProps<Row> = Omit<DataTableProps<Row>, 'rows' | 'columns'> &
     columns: readonly Column<Row>[]
     /** Instead of the rows of the pages: the same ones, with what the page knows beyond them. */
     rows?: readonly Row[]
+    /** Rows that the service has beyond those of the pages, of a list that is still. */
+    newer?: Omit<FreshRowsProps, 'gone'>
     /** A text that changes with filters and order. */
     of: string
     /** Shown in place of an empty table. */
     empty: ReactNode
   }>
 
-export function RowList<Row>({ pages, rows, of, empty, ...table }: RowListProps<Row>) {
+export function RowList<Row>({ pages, rows, newer, of, empty, ...table }: RowListProps<Row>) {
   const stable = useStableRows(rows ?? flattenRows(pages), table.getRowId, isCurrent(pages) ? of : undefined)
   return (
     <>
-      <FreshRows fresh={stable.fresh} gone={stable.gone} onShow={stable.show} />
+      <FreshRows {...(newer ?? { fresh: stable.fresh, gone: stable.gone, onShow: stable.show })} />
       <QueryView query={pages} what={`Loading: ${table.label}`}>
         {(data) =>
           stable.rows.length === 0 ? (

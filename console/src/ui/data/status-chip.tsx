@@ -9,9 +9,7 @@ const SIGNS: Readonly<Record<Tone, string>> = { good: 'âœ“', warn: '!', bad: 'âœ
 export function StatusChip({ tone, children }: Readonly<{ tone: Tone; children: ReactNode }>) {
   return (
     <span className={`chip ${tone}`}>
-      <span aria-hidden="true" className="chip-sign">
-        {SIGNS[tone]}
-      </span>
+      <span aria-hidden="true">{SIGNS[tone]}</span>
       {children}
     </span>
   )

@@ -31,7 +31,7 @@ export function TextViewer({ text, label, fileName, bytes, content }: TextViewer
   const shown = useMemo(() => splitText(withLineFeeds(whole.slice(0, max))), [whole, max])
   return (
     <div className="text-viewer">
-      <div className="text-viewer-bar">
+      <div className="text-viewer-bar row">
         <span className="quiet">{byteCount(bytes ?? new Blob([text]).size)}</span>
         {laidOut !== undefined && laidOut !== text && (
           <Button tone="quiet" pressed={isRaw} onPress={() => setRaw(!isRaw)}>
@@ -60,7 +60,7 @@ export function TextViewer({ text, label, fileName, bytes, content }: TextViewer
         )}
       </pre>
       {whole.length > max && (
-        <div className="more-rows">
+        <div className="more-rows row">
           <p role="status">
             {max.toLocaleString('en')} of {whole.length.toLocaleString('en')} characters
           </p>

@@ -18,10 +18,13 @@ const OLD_SECONDS = 7 * 86_400
 /** `3 min. ago`; a date beyond a week. */
 export function relativeTime(at: number, now: number): string {
   const seconds = Math.round((at - now) / 1000)
-  if (Math.abs(seconds) > OLD_SECONDS) return absolute.format(at)
+  if (Math.abs(seconds) > OLD_SECONDS) return exactTime(at)
   const [unit, size] = UNITS.find(([, one]) => Math.abs(seconds) >= one) ?? ['second', 1]
   return unit === 'second' && Math.abs(seconds) < 10 ? 'now' : relative.format(Math.round(seconds / size), unit)
 }
+
+/** `29 Nov 2026, 17:22:53`, on the reader's clock. In: ms since the epoch, or as the API has it (RFC 3339). */
+export const exactTime = (at: number | string): string => absolute.format(typeof at === 'string' ? Date.parse(at) : at)
 
 export type TimeProps = Readonly<{
   /** As the API has it (RFC 3339). */
@@ -34,7 +37,7 @@ export function Time({ at, exact = false }: TimeProps) {
   const now = useStore(minute)
   const ms = Date.parse(at ?? '')
   if (at === undefined || Number.isNaN(ms)) return <span className="quiet">–</span>
-  const full = `${absolute.format(ms)}`
+  const full = exactTime(ms)
   return (
     <time dateTime={at} title={`${full} (${at})`}>
       {exact ? full : relativeTime(ms, Math.max(now, ms))}

@@ -21,24 +21,21 @@ const METHODS: Readonly<Record<string, string>> = {
 }
 
 export const VERSION_COLUMNS: readonly Column<ListedVersion>[] = [
-  { id: 'at', title: 'When', render: ({ at }) => <Time at={at} /> },
+  { title: 'When', render: ({ at }) => <Time at={at} /> },
   {
-    id: 'what',
     title: 'What',
     render: ({ method, restored }) =>
       `${METHODS[method] ?? method}${restored === undefined ? '' : ` from ${restored}`}`,
   },
   {
-    id: 'who',
     title: 'Who',
     render: ({ origin: { name, who, address } }) => <VisibleText text={name ?? who ?? address ?? '–'} max={100} />,
   },
   {
-    id: 'note',
     title: 'Note',
     render: ({ origin: { note, testsOverride } }) => (
       <>
-        {note === undefined ? <span className="quiet">–</span> : <VisibleText text={note} />}
+        {<VisibleText text={note} />}
         {testsOverride !== undefined && (
           <div className="quiet">
             Although tests failed: <VisibleText text={testsOverride} />
@@ -54,7 +51,6 @@ export const restoreColumn = <Listed extends Readonly<{ version: number }>>(
   explainRefusal: (version: Listed) => string | undefined,
   onRestore: (version: number) => void,
 ): Column<Listed> => ({
-  id: 'restore',
   title: 'Restore',
   render: (version) => (
     <Button

@@ -16,7 +16,7 @@ export function VersionRange({ id, from, to, choices, onChange }: VersionRangePr
       <h2 id={id}>
         What differs from version {from} to version {to}
       </h2>
-      <div className="filter-bar">
+      <div className="filter-bar row">
         <SelectField
           label="From"
           value={String(from)}

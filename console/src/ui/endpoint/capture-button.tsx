@@ -1,10 +1,10 @@
 /** Recording the next messages of an endpoint with all bodies, whatever its policy keeps of the others. */
+
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { type Capture, readCapture, startCapture, stopCapture } from '../../api/records/capture-calls.ts'
+import { queries } from '../../api/queries.ts'
+import { type Capture, startCapture, stopCapture } from '../../api/records/capture-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog } from '../controls/dialog.tsx'
@@ -35,15 +35,15 @@ export function CaptureButton({ id }: Readonly<{ id: string }>) {
 
 function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }>) {
   const client = useQueryClient()
-  const queryKey = queryKeys.capture(id)
+  const capture = queries.capture(id)
   const query = useQuery({
-    ...keyed(queryKey, ({ signal }) => readCapture(id, signal)),
+    ...capture,
     refetchInterval: ({ state }) => (state.data?.isActive === true ? EVERY_MS : false),
   })
   const [count, setCount] = useState('10')
   const { mutate, isPending, error } = useMutation({
     mutationFn: async (act: () => Promise<Capture | null>) => act(),
-    onSuccess: (capture) => client.setQueryData(queryKey, capture),
+    onSuccess: (after) => client.setQueryData(capture.queryKey, after),
   })
   const messages = Number(count)
   const isFaulty = !Number.isInteger(messages) || messages < 1 || messages > MAX_MESSAGES
@@ -80,7 +80,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
         fault={isFaulty ? 'A whole number from 1 to 1,000.' : undefined}
       />
       <QueryView query={query}>{(capture) => capture && <CaptureState id={id} capture={capture} />}</QueryView>
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
+      <FailureNotice failure={error} />
     </Dialog>
   )
 }
@@ -88,7 +88,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
 function CaptureState({ id, capture }: Readonly<{ id: string; capture: Capture }>) {
   const { isActive, messages, remaining, until, startedAt, by } = capture
   return (
-    <div className="dialog-text" role="status">
+    <div className="breaks" role="status">
       <p>
         <StatusChip tone={isActive ? 'busy' : 'quiet'}>{isActive ? 'recording' : 'over'}</StatusChip>{' '}
         {(messages - remaining).toLocaleString('en')} of {messages.toLocaleString('en')} recorded

@@ -22,9 +22,7 @@ export function ChangeList({ changes }: Readonly<{ changes: readonly DocumentCha
         // biome-ignore lint/suspicious/noArrayIndexKey: the list of one comparison never changes
         <li key={index}>
           <StatusChip tone={TONES[change.kind]}>{change.kind}</StatusChip>
-          <code>
-            <VisibleText text={change.path} max={MAX_VALUE_CHARACTERS} />
-          </code>
+          <VisibleText code text={change.path} max={MAX_VALUE_CHARACTERS} />
           <Values {...change} />
         </li>
       ))}
@@ -40,7 +38,7 @@ function Values({ kind, from, to, after }: DocumentChange) {
     )
   }
   return (
-    <span className="change-values">
+    <span className="change-values row">
       {kind !== 'added' && (
         <del>
           <VisibleText text={shortJson(from)} max={MAX_VALUE_CHARACTERS} />

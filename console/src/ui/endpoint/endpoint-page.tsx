@@ -1,10 +1,10 @@
 /** The frame of the pages of one endpoint: its name, whether it is active, and the way to its other pages. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { listEndpoints } from '../../api/endpoint-calls.ts'
 import { type EndpointRow, formatEntrance, isRouted } from '../../api/endpoint-row.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
+import { queries } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
 import { StatusChip } from '../data/status-chip.tsx'
@@ -16,13 +16,7 @@ const EndpointSchedule = lazy(async () => ({ default: (await import('./endpoint-
 
 /** The row of an endpoint; null if there is none, or no longer. */
 export function useEndpointRow(id: string) {
-  return useQuery({
-    ...keyed(queryKeys.endpointRow(id), async ({ signal }) => {
-      const { endpoints } = await listEndpoints({ q: id, limit: 1 }, signal)
-      return endpoints.find((row) => row.id === id) ?? null
-    }),
-    enabled: id !== '',
-  })
+  return useQuery({ ...queries.endpointRow(id), enabled: id !== '' })
 }
 
 export type EndpointPageProps = Readonly<{
@@ -68,7 +62,7 @@ export type EndpointNavigationProps = Readonly<{
 const lastData = new Map<string, EndpointNavigationProps['data']>()
 
 /** What follows does not move when the schedule is there. */
-const SCHEDULE_SPACE = <div className="endpoint-schedule" />
+const SCHEDULE_SPACE = <div className="endpoint-schedule row" />
 
 export function EndpointNavigation({ id, row, data, hasSchedule = false }: EndpointNavigationProps) {
   const origin = useMe()?.messageOrigin ?? ''
@@ -78,7 +72,7 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
   }, [id, data])
   const kept = data ?? lastData.get(id) ?? {}
   return (
-    <div className="endpoint-head">
+    <div className="endpoint-head row">
       <Link to="/endpoints">Endpoints</Link>
       <span aria-hidden="true" className="quiet">
         /
@@ -87,9 +81,7 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
         <StatusChip tone="quiet">There is no such endpoint now</StatusChip>
       ) : (
         <>
-          <code>
-            <VisibleText text={formatEntrance(row, origin)} max={200} />
-          </code>
+          <VisibleText code text={formatEntrance(row, origin)} max={200} />
           <span className="quiet">version {row.version}</span>
           {row.reason !== undefined && row.reason !== 'tolerated' && (
             <StatusChip tone={row.reason === 'pending' ? 'busy' : 'bad'}>
@@ -103,7 +95,7 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
           )}
         </>
       )}
-      <nav className="endpoint-pages" aria-label="Pages of the endpoint">
+      <nav className="nav row end-row" aria-label="Pages of the endpoint">
         {PAGES.map(({ to, title }) => (
           <Link
             key={to}

@@ -1,17 +1,15 @@
 /** The schedule of an endpoint on its pages, and a run on request with its result. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { type RunOfSchedule, runSchedule, type Schedule } from '../../api/schedule-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
-import { Dialog } from '../controls/dialog.tsx'
+import { ConfirmDialog } from '../controls/dialog.tsx'
 import { OutcomeChip } from '../data/status-chip.tsx'
 import { duration } from '../data/time.tsx'
-import { FailureNotice } from '../states/failure-notice.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import { ScheduleFacts } from './schedule-facts.tsx'
 
@@ -21,7 +19,7 @@ export function EndpointSchedule({ row, schedule }: EndpointScheduleProps) {
   const refused = useRefusal('operator')
   const [isOpen, setOpen] = useState(false)
   return (
-    <div className="endpoint-schedule">
+    <div className="endpoint-schedule row">
       <ScheduleFacts schedule={schedule} />
       <Link to="/messages" search={{ endpoint: [row.id], source: ['schedule'] }}>
         All runs
@@ -36,42 +34,34 @@ export function EndpointSchedule({ row, schedule }: EndpointScheduleProps) {
 
 function RunDialog({ row: { id, name, version }, onClose }: Readonly<{ row: EndpointRow; onClose(): void }>) {
   const client = useQueryClient()
-  const { mutate, isPending, data, error } = useMutation({
-    mutationFn: () => runSchedule(id),
-    onSettled: () => {
+  const [run, setRun] = useState<RunOfSchedule>()
+  const start = async () => {
+    try {
+      setRun(await runSchedule(id))
+    } finally {
       void client.invalidateQueries({ queryKey: queryParts.endpointLists })
       void client.invalidateQueries({ queryKey: queryParts.messages })
-    },
-  })
-  const actions = (
-    <>
-      <Button onPress={onClose}>{data === undefined ? 'Cancel' : 'Close'}</Button>
-      {data === undefined && (
-        <Button tone="primary" busy={isPending} onPress={() => mutate()}>
-          Run now
-        </Button>
-      )}
-    </>
-  )
+    }
+    return false
+  }
   return (
-    <Dialog title="Run the schedule now" onClose={onClose} actions={actions} isDismissable={!isPending}>
-      {data === undefined ? (
-        <p>
-          Version {version} of <VisibleText text={name} max={200} /> runs once, without changes that are not published.
-          Its lookups are asked and its requests are sent. Its times stay as they are.
-        </p>
-      ) : (
-        <Result run={data} onFollow={onClose} />
-      )}
-      {error === null ? null : <FailureNotice failure={asFailure(error)} />}
-    </Dialog>
+    <ConfirmDialog
+      title="Run the schedule now"
+      confirm="Run now"
+      result={run && <Result run={run} onFollow={onClose} />}
+      onConfirm={start}
+      onClose={onClose}
+    >
+      Version {version} of <VisibleText text={name} max={200} /> runs once, without changes that are not published. Its
+      lookups are asked and its requests are sent. Its times stay as they are.
+    </ConfirmDialog>
   )
 }
 
 function Result({ run, onFollow }: Readonly<{ run: RunOfSchedule; onFollow(): void }>) {
   const { messageId, outcome, ms, code, error } = run
   return (
-    <div className="dialog-text" role="status">
+    <div className="breaks" role="status">
       <p>
         <OutcomeChip outcome={outcome} /> in {duration(ms)} {code === undefined ? null : <code>{code}</code>}
       </p>

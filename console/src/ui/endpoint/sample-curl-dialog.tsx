@@ -1,8 +1,8 @@
 /** A command of curl that sends the message of an endpoint's first test, to be looked at before it is copied. */
+
 import { useQuery } from '@tanstack/react-query'
 import type { RoutedRow } from '../../api/endpoint-row.ts'
-import { keyed, queryKeys } from '../../api/query-keys.ts'
-import { readTests } from '../../api/run-calls.ts'
+import { queries } from '../../api/queries.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog } from '../controls/dialog.tsx'
@@ -20,10 +20,7 @@ export type SampleCurlDialogProps = Readonly<{
 }>
 
 export function SampleCurlDialog({ row, origin, onClose }: SampleCurlDialogProps) {
-  const query = useQuery({
-    ...keyed(queryKeys.endpointTests(row.id), ({ signal }) => readTests(row.id, signal)),
-    select: ({ file }) => file.tests[0] ?? null,
-  })
+  const query = useQuery({ ...queries.endpointTests(row.id), select: ({ file }) => file.tests[0] ?? null })
   const formats = useVocabulary((vocabulary) => vocabulary.formats)
   return (
     <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button onPress={onClose}>Close</Button>}>

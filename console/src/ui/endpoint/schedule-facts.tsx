@@ -7,7 +7,7 @@ import { Time } from '../data/time.tsx'
 export function ScheduleFacts({ schedule }: Readonly<{ schedule: Schedule }>) {
   const { next, running, last, overruns, missed } = schedule
   return (
-    <span className="schedule-facts">
+    <span className="schedule-facts row">
       <span>{next === undefined ? 'No further run' : <>Next run: {<Time at={next} exact />}</>}</span>
       {running !== undefined && (
         <StatusChip tone="busy">

@@ -1,11 +1,12 @@
 /** What went wrong, in the words of the service: its sentence, its code, each place, and trying again. */
-import type { ApiFailure } from '../../api/api-failure.ts'
+import { asFailure } from '../../api/api-failure.ts'
 import { Button } from '../controls/button.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import { FaultDetails } from './fault-details.tsx'
 
 export type FailureNoticeProps = Readonly<{
-  failure: ApiFailure
+  /** Anything that was thrown; nothing is shown without it. */
+  failure: unknown
   /** Left out if trying again makes no sense. */
   onRetry?: (() => void) | undefined
   /** Goes to the place of a detail. */
@@ -17,8 +18,9 @@ export type FailureNoticeProps = Readonly<{
 const MAX_DETAILS = 50
 
 export function FailureNotice({ failure, onRetry, onOpenPath, shown = [] }: FailureNoticeProps) {
-  const { message, code } = failure
-  const details = failure.details.filter(({ path }) => path === undefined || !shown.includes(path))
+  if (failure === undefined || failure === null) return null
+  const { message, code, details: all } = asFailure(failure)
+  const details = all.filter(({ path }) => path === undefined || !shown.includes(path))
   return (
     <div className="failure" role="alert">
       <p className="failure-sentence">

@@ -18,9 +18,7 @@ export function FaultDetails({ details, max = details.length, onOpenPath }: Faul
         // biome-ignore lint/suspicious/noArrayIndexKey: the details of one failure never change
         <li key={index}>
           {path === '' ? null : onOpenPath === undefined ? (
-            <code>
-              <VisibleText text={path} />
-            </code>
+            <VisibleText code text={path} />
           ) : (
             <button type="button" className="link" onClick={() => onOpenPath(path)}>
               <VisibleText text={path} />

@@ -30,7 +30,7 @@ export function NoticeRegion() {
   return (
     <div className="notices" role="status" aria-live="polite">
       {shown.map(({ id, text, tone, link }) => (
-        <div key={id} className={`notice ${tone}`}>
+        <div key={id} className={`notice between ${tone}`}>
           <span>
             {text}
             {link !== undefined && (

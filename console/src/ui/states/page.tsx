@@ -34,11 +34,11 @@ export function Page({ title, actions, above, children }: PageProps) {
   return (
     <div className="page">
       {above}
-      <div className="page-head">
+      <div className="between">
         <h1 ref={heading} tabIndex={-1} dir="auto">
           <VisibleText text={title} max={300} />
         </h1>
-        {actions === undefined ? null : <div className="page-actions">{actions}</div>}
+        {actions === undefined ? null : <div className="row">{actions}</div>}
       </div>
       {children}
     </div>

@@ -2,7 +2,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useEffectEvent, useState } from 'react'
-import { ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { ApiFailure } from '../../api/api-failure.ts'
 import type { Answered } from '../../api/client.ts'
 import type { Change } from '../../api/document-calls.ts'
 import { queryParts } from '../../api/query-keys.ts'
@@ -91,9 +91,7 @@ export function StoreDialog({ title, name, children, refused, isComplete, ...giv
           <TextField label="Note" value={note} onChange={setNote} hint="For the versions and the audit log" />
         </>
       )}
-      {failure === null ? null : (
-        <FailureNotice failure={asFailure(failure)} onRetry={stored.error === null ? undefined : startAgain} />
-      )}
+      <FailureNotice failure={failure} onRetry={stored.error === null ? undefined : startAgain} />
     </Dialog>
   )
   function startAgain() {

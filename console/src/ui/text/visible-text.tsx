@@ -3,13 +3,23 @@ import { memo } from 'react'
 import { splitText } from './text-parts.ts'
 
 export type VisibleTextProps = Readonly<{
-  text: string
+  /** Undefined shows a dash. */
+  text: string | undefined
+  /** A name, a path or a value as it is written: in the font of code. */
+  code?: boolean
   /** Characters that are shown; the rest is counted. */
   max?: number
 }>
 
 /** Within a sentence; its direction does not reach the text around it. */
-export const VisibleText = memo(function VisibleText({ text, max = 2_000 }: VisibleTextProps) {
+export const VisibleText = memo(function VisibleText({ text, code = false, max = 2_000 }: VisibleTextProps) {
+  if (text === undefined) return <span className="quiet">–</span>
+  if (code)
+    return (
+      <code>
+        <VisibleText text={text} max={max} />
+      </code>
+    )
   const shown = text.length > max ? text.slice(0, max) : text
   const parts = splitText(shown)
   return (
@@ -25,7 +35,7 @@ export const VisibleText = memo(function VisibleText({ text, max = 2_000 }: Visi
         ),
       )}
       {shown.length < text.length && (
-        <span className="more-text"> … {(text.length - max).toLocaleString('en')} more characters</span>
+        <span className="quiet"> … {(text.length - max).toLocaleString('en')} more characters</span>
       )}
     </bdi>
   )

@@ -85,7 +85,10 @@ describe('/replays', { skip: NO_BROWSER }, () => {
     await page.keyboard.press('Enter')
     await page.getByText('0 done, 1 failed again, 2 left of 3').waitFor()
     await page.getByText('waiting: look at the first messages').waitFor()
-    await page.getByRole('region', { name: 'Run' }).getByRole('button', { name: 'Run the rest (2)' }).waitFor()
+    await page
+      .getByRole('region', { name: 'Run', exact: true })
+      .getByRole('button', { name: 'Run the rest (2)' })
+      .waitFor()
     await checkAccessibility()
     assert.equal(upstream.received.length, 1)
     await page.getByRole('link', { name: 'The replay' }).first().click()
@@ -99,7 +102,7 @@ describe('/replays', { skip: NO_BROWSER }, () => {
     await page.getByRole('button', { name: 'Cancel the plan …' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel the plan' }).click()
     await page.locator('.chip', { hasText: 'cancelled' }).waitFor()
-    await page.getByRole('region', { name: 'Run' }).waitFor({ state: 'detached' })
+    await page.getByRole('region', { name: 'Run', exact: true }).waitFor({ state: 'detached' })
   })
 
   test('shows the progress of a run as it happens, and pauses it', async (test) => {

@@ -1,7 +1,7 @@
 /** A message that is typed, where none is loaded; a stored test can give the first text. */
+
 import { useQuery } from '@tanstack/react-query'
-import { keyed, queryKeys } from '../../../api/query-keys.ts'
-import { readTests } from '../../../api/run-calls.ts'
+import { queries } from '../../../api/queries.ts'
 import { NEW } from '../../../draft/draft.ts'
 import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
 import type { Vocabulary } from '../assist/document-words.ts'
@@ -19,7 +19,7 @@ export type MessageFormProps = Readonly<{
 
 export function MessageForm({ id, message, vocabulary, format, hasSchedule, onChange }: MessageFormProps) {
   const { data } = useQuery({
-    ...keyed(queryKeys.endpointTests(id), ({ signal }) => readTests(id, signal)),
+    ...queries.endpointTests(id),
     enabled: id !== NEW,
   })
   const tests = data?.file.tests ?? []

@@ -1,7 +1,7 @@
 /** The stages of a run in their order: how long each took, what it got and gave, and what is other than before. */
 import { useState } from 'react'
 import type { RunReport, RunStage } from '../../../api/run-calls.ts'
-import { LazyTextDifference } from '../../../ui/code/lazy-text-difference.tsx'
+import { LazyTextDifference } from '../../../ui/code/lazy-views.tsx'
 import { Button } from '../../../ui/controls/button.tsx'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { duration } from '../../../ui/data/time.tsx'

@@ -1,8 +1,10 @@
 /** Saves the run as a test of the endpoint: what it expects is what the service saw when it ran the draft as a test. */
+
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure, asFailure } from '../../../api/api-failure.ts'
-import { answerKey, keyed, queryKeys } from '../../../api/query-keys.ts'
+import { queries } from '../../../api/queries.ts'
+import { answerKey, keyed } from '../../../api/query-keys.ts'
 import {
   makeRecordedTest,
   type RunReport,
@@ -156,7 +158,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
     mutationFn: async () => addTest(id, createTest(await takeSnapshot(id, document, name.trim(), given))),
     onSuccess: () => {
       notify(`The test “${name.trim()}” is saved.`)
-      void client.invalidateQueries({ queryKey: queryKeys.endpointTests(id) })
+      void client.invalidateQueries({ queryKey: queries.endpointTests(id).queryKey })
       onClose()
     },
   })

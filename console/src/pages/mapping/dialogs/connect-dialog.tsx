@@ -1,8 +1,7 @@
 /** Connects two fields: names the other end if it is not known, and chooses among the entries that could do it. */
 import { useId, useMemo, useState } from 'react'
-import { Button } from '../../../ui/controls/button.tsx'
 import { ComboField } from '../../../ui/controls/combo-field.tsx'
-import { Dialog } from '../../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../../ui/controls/dialog.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { findWriters, type NewTarget } from '../model/entry-edits.ts'
@@ -37,7 +36,6 @@ export function ConnectDialog({
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const [own, setOwn] = useState<Readonly<{ source?: string; key?: string }>>({})
-  const [fault, setFault] = useState<string>()
   const proposals = useMemo(() => findProposals(from, to, typed, sources, targets), [from, to, typed, sources, targets])
   const others = from === undefined ? sources : targets
   const suggestions = useMemo(() => [...others.nodes.values()].map(({ path }) => ({ value: path })), [others])
@@ -49,8 +47,7 @@ export function ConnectDialog({
     if (shown === undefined) return
     const { source, key, transform } = shown
     const why = onConnect(source, { key, transform })
-    setFault(why)
-    if (why === undefined) onClose()
+    if (why !== undefined) throw new Error(why)
   }
   const choose = (at: number) => {
     setChosen(at)
@@ -58,68 +55,52 @@ export function ConnectDialog({
   }
   const known = from ?? to
   const title = from === undefined ? 'Connect a source' : to === undefined ? 'Connect to a target' : 'How to connect'
-  const actions = (
-    <>
-      <Button onPress={onClose}>Cancel</Button>
-      <Button tone="primary" refused={shown === undefined ? 'Choose a field first.' : undefined} onPress={connect}>
-        Connect
-      </Button>
-    </>
-  )
   return (
-    <Dialog title={title} onClose={onClose} actions={actions}>
-      <form
-        className="connect-form"
-        onSubmit={(event) => {
-          event.preventDefault()
-          connect()
-        }}
-      >
-        {from !== undefined && to !== undefined ? null : (
-          <ComboField
-            label={from === undefined ? `Source of ${known?.path ?? ''}` : `Target of ${known?.path ?? ''}`}
-            value={typed}
-            suggestions={suggestions}
-            onChange={(value) => {
-              setTyped(value)
-              choose(0)
-            }}
-            allowsOther
-            autoFocus
-          />
-        )}
-        {proposals.length > 1 && (
-          <Choices
-            proposals={proposals}
-            chosen={isOwn(own) ? undefined : chosen}
-            previews={isOwn(own) ? [] : previews}
-            onChoose={choose}
-          />
-        )}
-        {shown === undefined ? null : (
-          <>
-            <div className="connect-paths">
-              <TextField label="Source path" value={shown.source} onChange={(source) => setOwn({ ...own, source })} />
-              <TextField label="Target path" value={shown.key} onChange={(key) => setOwn({ ...own, key })} />
-            </div>
-            {(proposals.length === 1 || isOwn(own)) && <PreviewText preview={previews[0]} />}
-            {writers.length === 0 ? null : (
-              <p role="status">
-                <VisibleText text={writers.join(', ')} max={200} /> writes <code>{shown.key}</code> already. Where both
-                find a value, the later entry of the document replaces the other value; if one is a list or an object
-                and the other is not, the message fails.
-              </p>
-            )}
-          </>
-        )}
-        {fault === undefined ? null : (
-          <p className="fault" role="alert">
-            {fault}
-          </p>
-        )}
-        <button type="submit" hidden tabIndex={-1} aria-hidden="true" />
-      </form>
-    </Dialog>
+    <ConfirmDialog
+      title={title}
+      confirm="Connect"
+      refused={shown === undefined ? 'Choose a field first.' : undefined}
+      onConfirm={connect}
+      onClose={onClose}
+    >
+      {from !== undefined && to !== undefined ? null : (
+        <ComboField
+          label={from === undefined ? `Source of ${known?.path ?? ''}` : `Target of ${known?.path ?? ''}`}
+          value={typed}
+          suggestions={suggestions}
+          onChange={(value) => {
+            setTyped(value)
+            choose(0)
+          }}
+          allowsOther
+          autoFocus
+        />
+      )}
+      {proposals.length > 1 && (
+        <Choices
+          proposals={proposals}
+          chosen={isOwn(own) ? undefined : chosen}
+          previews={isOwn(own) ? [] : previews}
+          onChoose={choose}
+        />
+      )}
+      {shown === undefined ? null : (
+        <>
+          <div className="columns">
+            <TextField label="Source path" value={shown.source} onChange={(source) => setOwn({ ...own, source })} />
+            <TextField label="Target path" value={shown.key} onChange={(key) => setOwn({ ...own, key })} />
+          </div>
+          {(proposals.length === 1 || isOwn(own)) && <PreviewText preview={previews[0]} />}
+          {writers.length === 0 ? null : (
+            <p role="status">
+              <VisibleText text={writers.join(', ')} max={200} /> writes <code>{shown.key}</code> already. Where both
+              find a value, the later entry of the document replaces the other value; if one is a list or an object and
+              the other is not, the message fails.
+            </p>
+          )}
+        </>
+      )}
+    </ConfirmDialog>
   )
 }
 
@@ -164,13 +145,13 @@ type ChoicesProps = Readonly<{
 function Choices({ proposals, chosen, previews, onChoose }: ChoicesProps) {
   const name = useId()
   return (
-    <fieldset className="choices">
+    <fieldset className="choices stack">
       <legend>The lists of the two fields differ. What is meant?</legend>
       {proposals.map(({ source, key, transform, what }, at) => (
-        <label key={`${source} ${key} ${transform ?? ''}`} className="choice">
+        <label key={`${source} ${key} ${transform ?? ''}`} className="choice row">
           <input type="radio" name={name} checked={at === chosen} onChange={() => onChoose(at)} />
-          <span className="choice-text">
-            <span className="choice-what">{what}</span>
+          <span>
+            <span className="block">{what}</span>
             <PreviewText preview={previews[at]} />
           </span>
         </label>

@@ -1,7 +1,7 @@
 /** What entries would write, as a dry run of the service says. */
+
 import { useQueries } from '@tanstack/react-query'
-import { runMapping } from '../../../api/mapping-calls.ts'
-import { keyed, queryKeys } from '../../../api/query-keys.ts'
+import { queries } from '../../../api/queries.ts'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { applyToText } from '../model/apply-edits.ts'
 import { addTarget } from '../model/entry-edits.ts'
@@ -27,7 +27,7 @@ export function usePreviews(
   })
   const results = useQueries({
     queries: tried.map(({ request = '' }) => ({
-      ...keyed(queryKeys.mappingRun(request), ({ signal }) => runMapping(request, signal)),
+      ...queries.mappingRun(request),
       enabled: request !== '',
       gcTime: 60_000,
     })),
@@ -56,12 +56,10 @@ export function PreviewText({ preview }: Readonly<{ preview: Preview | undefined
 export function WrittenPaths({ result }: Readonly<{ result: LineResult }>) {
   if (result.written === 0) return <span className="hint">It {describeResult(result)}.</span>
   return (
-    <ul className="written-places">
+    <ul className="written-places stack breaks">
       {result.places.map((place, at) => (
         <li key={place}>
-          <code>
-            <VisibleText text={place} max={200} />
-          </code>{' '}
+          <VisibleText code text={place} max={200} />{' '}
           <code className="written-value">
             <VisibleText text={JSON.stringify(result.samples[at] ?? null)} max={200} />
           </code>

@@ -1,10 +1,10 @@
 /** Entries that the service suggests. Each is ticked by the user; none is taken by itself. */
+
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type SuggestedEntry, suggestEntries } from '../../../api/mapping-calls.ts'
-import { keyed, queryKeys } from '../../../api/query-keys.ts'
-import { Button } from '../../../ui/controls/button.tsx'
-import { Dialog } from '../../../ui/controls/dialog.tsx'
+import type { SuggestedEntry } from '../../../api/mapping-calls.ts'
+import { queries } from '../../../api/queries.ts'
+import { ConfirmDialog } from '../../../ui/controls/dialog.tsx'
 import { Checkbox } from '../../../ui/controls/fields.tsx'
 import { Empty, QueryView } from '../../../ui/states/states.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
@@ -20,32 +20,24 @@ export type SuggestDialogProps = Readonly<{
 
 export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDialogProps) {
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set())
-  const query = useQuery({
-    ...keyed(queryKeys.suggestions(request), ({ signal }) => suggestEntries(request, signal)),
-    staleTime: Number.POSITIVE_INFINITY,
-  })
+  const query = useQuery({ ...queries.suggestions(request), staleTime: Number.POSITIVE_INFINITY })
   const all = query.data?.suggestions ?? []
   const chosen = all.filter((one) => ticked.has(entryKey(one)))
   const toggle = (name: string) => setTicked(ticked.symmetricDifference(new Set([name])))
-  const add = () => {
-    onAdd(chosen)
-    onClose()
-  }
-  const actions = (
-    <>
-      <Button onPress={onClose}>Cancel</Button>
-      <Button tone="primary" refused={chosen.length === 0 ? 'Tick an entry first.' : undefined} onPress={add}>
-        {chosen.length === 1 ? 'Add 1 entry' : `Add ${chosen.length} entries`}
-      </Button>
-    </>
-  )
   return (
-    <Dialog title="Suggested entries" size="large" onClose={onClose} actions={actions}>
+    <ConfirmDialog
+      title="Suggested entries"
+      size="large"
+      confirm={chosen.length === 1 ? 'Add 1 entry' : `Add ${chosen.length} entries`}
+      refused={chosen.length === 0 ? 'Tick an entry first.' : undefined}
+      onConfirm={() => onAdd(chosen)}
+      onClose={onClose}
+    >
       <QueryView query={query} what="Comparing the fields">
         {({ suggestions, cut, notRead = [] }) => (
           <>
             {suggestions.length === 0 ? <NoSuggestions hasTarget={hasTarget} /> : null}
-            <ul className="suggestions">
+            <ul className="stack">
               {suggestions.map((one) => (
                 <li key={entryKey(one)}>
                   <Checkbox checked={ticked.has(entryKey(one))} onChange={() => toggle(entryKey(one))}>
@@ -63,14 +55,14 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
           </>
         )}
       </QueryView>
-    </Dialog>
+    </ConfirmDialog>
   )
 }
 
 const entryKey = ({ source, target }: SuggestedEntry): string => `${source}\n${target}`
 
 const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<{ of: SuggestedEntry }>) => (
-  <span className="suggestion">
+  <span>
     <code className="wrap">
       <VisibleText text={source} max={300} />
     </code>{' '}
@@ -79,7 +71,7 @@ const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<
       <VisibleText text={target} max={300} />
     </code>{' '}
     {typeof to === 'string' ? null : <span className="label-chip">{to.transform}</span>}
-    <span className="hint">
+    <span className="hint block">
       {Math.round(score * 100)} %: {reason}
     </span>
   </span>

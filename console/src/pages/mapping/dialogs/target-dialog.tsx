@@ -1,10 +1,8 @@
 /** What the output is meant to be: a pasted sample or a JSON Schema, read by the service. */
 import { useState } from 'react'
-import { type ApiFailure, asFailure } from '../../../api/api-failure.ts'
 import { Button } from '../../../ui/controls/button.tsx'
-import { Dialog } from '../../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../../ui/controls/dialog.tsx'
 import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
-import { FailureNotice } from '../../../ui/states/failure-notice.tsx'
 import type { SampleField } from '../model/field-tree.ts'
 
 /** `part`: the target of a request for suggestions, as JSON text. */
@@ -31,52 +29,32 @@ const KINDS = [
 export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialogProps) {
   const [kind, setKind] = useState<WantedOutput['kind']>(value?.kind ?? 'sample')
   const [text, setText] = useState(value?.text ?? '')
-  const [busy, setBusy] = useState(false)
-  const [failure, setFailure] = useState<ApiFailure>()
   const use = async () => {
-    setBusy(true)
-    try {
-      const part = targetPart(kind, text)
-      onUse({ kind, text, part, fields: await readFields(part) })
-      onClose()
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-      setBusy(false)
-    }
+    const part = targetPart(kind, text)
+    onUse({ kind, text, part, fields: await readFields(part) })
   }
-  const actions = (
-    <>
-      {value === undefined ? null : (
-        <Button
-          onPress={() => {
-            onUse(undefined)
-            onClose()
-          }}
-        >
-          Remove
-        </Button>
-      )}
-      <Button onPress={onClose}>Cancel</Button>
-      <Button
-        tone="primary"
-        busy={busy}
-        refused={text.trim() === '' ? 'Paste a text first.' : undefined}
-        onPress={() => void use()}
-      >
-        Show its fields
-      </Button>
-    </>
-  )
+  const remove = () => {
+    onUse(undefined)
+    onClose()
+  }
   return (
-    <Dialog title="Fields of the output" size="large" onClose={onClose} actions={actions} isDismissable={false}>
-      <p className="dialog-text">
+    <ConfirmDialog
+      title="Fields of the output"
+      size="large"
+      confirm="Show its fields"
+      refused={text.trim() === '' ? 'Paste a text first.' : undefined}
+      others={value && <Button onPress={remove}>Remove</Button>}
+      isDismissable={false}
+      onConfirm={use}
+      onClose={onClose}
+    >
+      <p>
         Its fields appear among the targets, so that you can connect them, and entries can be suggested. Nothing is
         stored.
       </p>
       <SelectField<WantedOutput['kind']> label="Kind" value={kind} choices={KINDS} onChange={setKind} />
       <TextField label="Text" rows={14} value={text} onChange={setText} />
-      {failure === undefined ? null : <FailureNotice failure={failure} />}
-    </Dialog>
+    </ConfirmDialog>
   )
 }
 

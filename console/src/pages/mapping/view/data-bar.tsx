@@ -4,6 +4,7 @@ import { useRef } from 'react'
 import type { RecentMessage } from '../../../api/mapping-calls.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
+import { exactTime } from '../../../ui/data/time.tsx'
 import { useKey } from '../../../ui/keys/keymap.ts'
 import type { MappingSearch } from '../mapping-search.ts'
 
@@ -58,8 +59,8 @@ export function DataBar({
     onChange({ message: value === '' ? undefined : value, test: undefined, ...(value === '' && { more: undefined }) })
   }
   return (
-    <div className="mapping-bar">
-      <search className="filter-bar" aria-label="Data and fields">
+    <div className="stack">
+      <search className="filter-bar row" aria-label="Data and fields">
         <SelectField
           label="Message"
           value={hasTyped ? TYPED : (message ?? (test === undefined ? '' : TEST))}
@@ -91,7 +92,7 @@ export function DataBar({
         </Button>
       </search>
       {counts === undefined ? null : (
-        <div className="coverage-counts" role="group" aria-label="Coverage">
+        <div className="row" role="group" aria-label="Coverage">
           <Count of="unread" count={counts.unread} what="not read" noun="field" show={show} onChange={onChange} />
           <Count
             of="nothing"
@@ -130,7 +131,4 @@ const Count = ({ of, count, noun, what, show, onChange }: CountProps) => (
   </Button>
 )
 
-function formatLabel({ startedAt, outcome }: RecentMessage): string {
-  const at = new Date(startedAt).toLocaleString('en-GB')
-  return `${at} · ${outcome}`
-}
+const formatLabel = ({ startedAt, outcome }: RecentMessage): string => `${exactTime(startedAt)} · ${outcome}`

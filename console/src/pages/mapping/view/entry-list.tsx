@@ -30,7 +30,7 @@ export const EntryList = memo(function EntryList({ lines, selected, onSelect, on
     onRemove(found)
   }
   return (
-    <div className="entry-list-frame" onKeyDownCapture={onKeyDown}>
+    <div onKeyDownCapture={onKeyDown}>
       <Virtualizer layout={ListLayout} layoutOptions={LAYOUT}>
         <GridList
           aria-label="Entries"
@@ -41,7 +41,7 @@ export const EntryList = memo(function EntryList({ lines, selected, onSelect, on
           selectedKeys={keys}
           onSelectionChange={(change) => onSelect(change === 'all' ? undefined : [...change].map(String)[0])}
           renderEmptyState={() => (
-            <p className="entry quiet">No entry is shown. Without any, the body is passed on unchanged.</p>
+            <p className="entry row quiet">No entry is shown. Without any, the body is passed on unchanged.</p>
           )}
         >
           {({ id, connected }) => (
@@ -61,14 +61,14 @@ const describeLine = ({ line: { entry, target } }: ConnectedLine): string =>
 function EntryContent({ connected: { line, result } }: Readonly<{ connected: ConnectedLine }>) {
   const { entry, target } = line
   return (
-    <div className="entry">
-      <code className="entry-path">
+    <div className="entry row">
+      <code className="breaks">
         <VisibleText text={entry.source} max={MAX_PATH_CHARACTERS} />
       </code>
-      <span aria-hidden="true" className="entry-arrow">
+      <span aria-hidden="true" className="quiet">
         →
       </span>
-      <code className="entry-path">
+      <code className="breaks">
         {target.key === undefined ? (
           <NoKey form={target.form} />
         ) : (

@@ -1,5 +1,6 @@
 /** The selected field: what it is, and what is connected to it. */
 import { Button } from '../../../ui/controls/button.tsx'
+import { Fact, Facts } from '../../../ui/data/facts.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import type { FieldNode } from '../model/field-tree.ts'
 import type { ConnectedLine, FieldMark } from '../model/shown-fields.ts'
@@ -20,12 +21,12 @@ const MAX_LINES = 20
 export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSelectLine }: FieldDetailProps) {
   const { path, types, count, sample, lists } = node
   return (
-    <section className="line-detail" aria-label="Selected field">
+    <section className="line-detail panel" aria-label="Selected field">
       <h2>{side === 'source' ? 'Source field' : 'Target field'}</h2>
       <code className="wrap">
         <VisibleText text={path} max={500} />
       </code>
-      <dl className="field-facts">
+      <Facts>
         {types.length > 0 && <Fact name="Type">{types.join(', ')}</Fact>}
         {count !== undefined && <Fact name={lists > 0 ? 'Elements' : 'Values'}>{count.toLocaleString('en')}</Fact>}
         {sample !== undefined && (
@@ -36,9 +37,9 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
           </Fact>
         )}
         {mark !== undefined && mark.unread > 0 && <Fact name="Not read">{mark.unread.toLocaleString('en')}</Fact>}
-      </dl>
+      </Facts>
       {lines.length > 0 && (
-        <ul className="field-lines">
+        <ul className="stack breaks">
           {lines.slice(0, MAX_LINES).map(({ line: { id, entry, target } }) => (
             <li key={id}>
               <button type="button" className="link" onClick={() => onSelectLine(id)}>
@@ -49,7 +50,7 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
           {lines.length > MAX_LINES && <li className="quiet">… {lines.length - MAX_LINES} more</li>}
         </ul>
       )}
-      <div className="line-detail-actions">
+      <div className="row">
         <Button tone="primary" refused={refused} keys="M" onPress={onConnect}>
           Connect … <kbd className="wide-only">M</kbd>
         </Button>
@@ -57,10 +58,3 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
     </section>
   )
 }
-
-const Fact = ({ name, children }: Readonly<{ name: string; children: React.ReactNode }>) => (
-  <>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </>
-)

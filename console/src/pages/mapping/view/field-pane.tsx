@@ -83,7 +83,7 @@ export const FieldPane = memo(function FieldPane({
             onSelectionChange={(change) => on.onSelect(change === 'all' ? undefined : [...change].map(String)[0])}
             expandedKeys={expanded}
             onExpandedChange={(change) => on.onExpanded(new Set([...change].map(String)))}
-            renderEmptyState={() => <div className="field-tree-empty">{on.empty}</div>}
+            renderEmptyState={() => <div className="quiet popover-text">{on.empty}</div>}
             onScroll={(event) => on.onScroll(event.currentTarget.scrollTop)}
             {...(on.hooks && { dragAndDropHooks: on.hooks })}
           >
@@ -144,11 +144,11 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
         {lists === 0 ? null : <span className="field-lists">{'[]'.repeat(Math.min(lists, 4))}</span>}
       </span>
       {lists > 0 && count !== undefined && (
-        <span className="field-count" title={`${count.toLocaleString('en')} elements`}>
+        <span className="quiet-small" title={`${count.toLocaleString('en')} elements`}>
           ×{count.toLocaleString('en')}
         </span>
       )}
-      <span className="field-type">{formatTypes(node, isLoaded && side === 'source')}</span>
+      <span className="quiet-small">{formatTypes(node, isLoaded && side === 'source')}</span>
       {isScalar && (
         <span className="field-sample">
           <VisibleText text={typeof sample === 'string' ? sample : JSON.stringify(sample)} max={MAX_NAME_CHARACTERS} />
@@ -169,12 +169,12 @@ function FieldMarks({ mark: { lines, unread, unwritten } }: Readonly<{ mark: Fie
   return (
     <span className="field-marks">
       {unread > 0 && (
-        <span className="field-mark unread" title={`${unread.toLocaleString('en')} values are not read`}>
+        <span className="field-mark warn" title={`${unread.toLocaleString('en')} values are not read`}>
           unread
         </span>
       )}
       {unwritten > 0 && (
-        <span className="field-mark unwritten" title="An entry wrote nothing here">
+        <span className="field-mark warn" title="An entry wrote nothing here">
           not written
         </span>
       )}

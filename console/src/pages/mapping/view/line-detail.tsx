@@ -31,8 +31,8 @@ export function LineDetail({ id, mapping, connected, functions, refused, onChang
   const place = { source: entry.source, key: target.key ?? '' }
   const locked = refused ?? explainLock(line)
   return (
-    <section className="line-detail" aria-label="Selected entry">
-      <div className="line-detail-head">
+    <section className="line-detail panel" aria-label="Selected entry">
+      <div className="between">
         <h2>Entry</h2>
         {result === undefined ? null : <ResultChip result={result} />}
       </div>
@@ -75,7 +75,7 @@ export function LineDetail({ id, mapping, connected, functions, refused, onChang
           <WrittenPaths result={result} />
         </div>
       )}
-      <div className="line-detail-actions">
+      <div className="row">
         <Button tone="danger" refused={locked} keys="Delete" onPress={() => onRemove(connected)}>
           Remove
         </Button>

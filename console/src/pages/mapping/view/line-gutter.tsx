@@ -20,7 +20,7 @@ export const LineGutter = memo(function LineGutter({ layout, height, selected, r
   return (
     <div className="line-gutter" aria-hidden="true">
       {/* biome-ignore lint/a11y/noSvgWithoutTitle: hidden from readers of the screen */}
-      <svg className="lines" viewBox={`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" height={height}>
+      <svg className="block" width="100%" viewBox={`0 0 ${WIDTH} ${height}`} preserveAspectRatio="none" height={height}>
         {layout.lines.map(({ id, fromY, toY, isWhole }) => {
           const path = `M0 ${fromY} C${WIDTH * 0.45} ${fromY} ${WIDTH * 0.55} ${toY} ${WIDTH} ${toY}`
           const kind = id === selected ? 'selected' : related.has(id) ? 'related' : ''

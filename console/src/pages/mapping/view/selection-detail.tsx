@@ -29,7 +29,7 @@ export function SelectionDetail({ draft, mapping, picture, selection, ...on }: S
   const node = all[side].nodes.get(selection[side] ?? '')
   if (node === undefined) {
     return (
-      <section className="line-detail" aria-label="Nothing selected">
+      <section className="line-detail panel" aria-label="Nothing selected">
         <p className="quiet">{HOW}</p>
       </section>
     )
