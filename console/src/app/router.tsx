@@ -56,6 +56,12 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: '/endpoints/$id/form',
+    validateSearch: readEditorSearch,
+    component: lazyRouteComponent(() => import('../pages/editor/form/form-page.tsx'), 'FormPage'),
+  }),
+  createRoute({
+    getParentRoute,
     path: '/endpoints/$id/mapping',
     validateSearch: readMappingSearch,
     component: lazyRouteComponent(() => import('../pages/mapping/mapping-page.tsx'), 'MappingPage'),

@@ -1,0 +1,160 @@
+/** What forms say of fields beside the schema: their order, their groups, names for people, and what is one of several. */
+
+export type Section = Readonly<{ id: string; title: string; fields: readonly string[] }>
+
+/** Each field of the document is in one of these, or within a field that is. */
+export const SECTIONS: readonly Section[] = [
+  {
+    id: 'route',
+    title: 'Route and sources',
+    fields: [
+      'name',
+      'description',
+      'labels',
+      'endpoint',
+      'schedule',
+      'kafkaConsumerTopic',
+      'kafkaConsumerStart',
+      'kafka',
+      'mllp',
+    ],
+  },
+  { id: 'formats', title: 'Formats', fields: ['transformation', 'csv', 'failures'] },
+  { id: 'callers', title: 'Callers', fields: ['auth'] },
+  { id: 'limits', title: 'Limits', fields: ['limits', 'rateLimit', 'idempotency'] },
+  { id: 'lookups', title: 'Lookups', fields: ['requests.lookup'] },
+  { id: 'validation', title: 'Validation', fields: ['inputValidation'] },
+  { id: 'mapping', title: 'Mapping', fields: ['inputMapping', 'constants', 'inputTransforms'] },
+  { id: 'responses', title: 'Response requests', fields: ['requests.response', 'unrouted'] },
+  { id: 'answer', title: 'Answer', fields: ['answer'] },
+  { id: 'log', title: 'Message log', fields: ['messageLog', 'messageKeys'] },
+  { id: 'state', title: 'State', fields: ['state'] },
+]
+
+/** Parts of a large object below its first fields; members that are in none of them follow those first ones. */
+type Group = Readonly<{ title: string; fields: readonly string[] }>
+
+const FAILURE: Group = {
+  title: 'Time and failures',
+  fields: ['timeoutMs', 'retries', 'idempotent', 'optional', 'default', 'fhirResponse'],
+}
+
+export const GROUPS: Readonly<Record<string, readonly Group[]>> = {
+  'requests.lookup[]': [
+    { title: 'When it is made', fields: ['when', 'after', 'forEach'] },
+    { title: 'Its answer', fields: ['allowedStatuses', 'page', 'validation', 'cache'] },
+    FAILURE,
+  ],
+  'requests.response[]': [
+    { title: 'When it is made', fields: ['when', 'forEach'] },
+    { title: 'What it sends', fields: ['mapping', 'key'] },
+    { title: 'Its answer', fields: ['primary', 'allowedStatuses'] },
+    FAILURE,
+  ],
+}
+
+type Alternatives = Readonly<{ label: string; names: readonly string[] }>
+
+const REQUEST_AUTH: Alternatives = { label: 'Method', names: ['basic', 'bearer', 'oauth2'] }
+
+/** Members of which an object has one. */
+const ONE_OF: Readonly<Record<string, Alternatives>> = {
+  schedule: { label: 'When', names: ['cron', 'every'] },
+  'auth.jwt': { label: 'Signed with', names: ['jwksUrl', 'secret'] },
+  'requests.lookup[].config.auth': REQUEST_AUTH,
+  'requests.response[].config.auth': REQUEST_AUTH,
+  'requests.response[]': { label: 'Send to', names: ['config', 'kafkaProducerTopic'] },
+}
+
+/** In: the path of an object and the names of its members. Out: those of which it has one. */
+export function alternatives(path: string, names: readonly string[]): Alternatives {
+  const isValue = names.includes('path') && names.includes('expression')
+  const ways = isValue ? names.filter((name) => ['path', 'expression', 'mapping'].includes(name)) : []
+  return ONE_OF[path] ?? { label: 'Value by', names: ways }
+}
+
+/** Objects that are no choice of their own: they have no frame, and are written with their first member. */
+export const FRAMELESS: ReadonlySet<string> = new Set(['config', 'params'])
+
+/** What a new value has beside the fields that it requires. */
+export const STARTERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
+  'requests.lookup[]': { id: 'lookup', config: { method: 'GET', url: '' } },
+  'requests.response[]': { id: 'response', config: { method: 'POST', url: '' } },
+  schedule: { every: '1h' },
+}
+
+/** By the path of a field, or by its name. */
+const LABELS: Readonly<Record<string, string>> = {
+  'auth.apiKey': 'An API key',
+  'auth.basic': 'User and password',
+  'auth.jwt': 'A JSON Web Token',
+  endpoint: 'Route',
+  'endpoint.pattern': 'Path',
+  limits: 'Messages in flight',
+  'params.query': 'Query parameters',
+  'params.url': 'Placeholders of the URL',
+  'requests.lookup': 'Lookups',
+  'requests.response': 'Response requests',
+  'state.extract.requestBody': 'From the body',
+  'state.extract.responseBody': 'From the output',
+  'state.extract.query': 'From the query',
+  'state.extract.lookupRequests': 'From lookups',
+  after: 'Made after',
+  apiKey: 'API key',
+  auth: 'Authentication',
+  basic: 'User and password',
+  bearer: 'Bearer token',
+  ca: 'Authorities',
+  catchUp: 'Missed times',
+  clientId: 'Client id',
+  config: 'A URL',
+  cron: 'At times of a crontab',
+  csv: 'CSV',
+  every: 'In intervals',
+  extract: 'Values for the next message',
+  fhirResponse: 'Failures as an OperationOutcome',
+  forEach: 'Once for each element of an array',
+  forwardExistingRequestBody: 'Send the incoming body',
+  giveUpAfter: 'Give up after',
+  hours: 'Hours',
+  id: 'Name',
+  inFlight: 'Records in flight',
+  jwksUrl: 'Keys of the issuer (URL)',
+  jwt: 'JSON Web Token',
+  kafka: 'Records of the topic',
+  kafkaConsumerStart: 'Start of the topic',
+  kafkaConsumerTopic: 'Kafka topic that is consumed',
+  kafkaProducerTopic: 'A Kafka topic',
+  max: 'Most pages',
+  mllp: 'MLLP (HL7 v2)',
+  next: 'URL of the next page',
+  oauth2: 'OAuth 2.0',
+  page: 'Read in pages',
+  postfix: 'Text after it',
+  prefix: 'Text before it',
+  primary: 'Return this answer alone',
+  rateLimit: 'Rate limit',
+  retries: 'Retries',
+  seconds: 'Seconds',
+  sign: 'Sign (Standard Webhooks)',
+  tls: 'Certificates (TLS)',
+  timeoutMs: 'Timeout (ms)',
+  tokenUrl: 'URL of the token endpoint',
+  unrouted: 'If no response request is made',
+  url: 'URL',
+  when: 'Only when',
+}
+
+/** The name of a field for people: `staleSeconds` is "Stale seconds" unless the table says it better. */
+export function fieldLabel(path: string): string {
+  const [name = ''] = path.replaceAll('[]', '').split('.').slice(-1)
+  const inner = path.split('.').slice(-2).join('.')
+  const words = name.replaceAll(/([a-z])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
+  return LABELS[path] ?? LABELS[inner] ?? LABELS[name] ?? words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** What the object has instead of a form, by the kind of the field. */
+export const WITHOUT_FORM = {
+  mapping: 'Its entries are the mapping view’s, or text.',
+  json: 'It can be any JSON.',
+} as const
