@@ -17,7 +17,7 @@ const section = (part: string, prepare?: (page: Page) => Promise<void>): Picture
       path: `endpoints/${_id}/form?part=${part}`,
       stop: service.stop,
       prepare: async (page) => {
-        await page.getByLabel('Body', { exact: true }).fill(sample('input.json'))
+        await page.getByRole('textbox', { name: 'Body', exact: true }).fill(sample('input.json'))
         await page.locator('.result-line').waitFor()
         await prepare?.(page)
       },

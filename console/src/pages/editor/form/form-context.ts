@@ -12,7 +12,8 @@ export type FormContext = Readonly<{
   set(place: Place, value: unknown): void
   /** What is wrong at a path; `below`: or anywhere within it. */
   faultAt(path: string, below?: boolean): string | undefined
-  suggestionsFor(field: FormField): readonly string[] | undefined
+  /** Texts of a field, or names of a map. */
+  suggestionsFor(field: FormField, place: Place): readonly string[] | undefined
   /** A link to the text of a path. */
   linkTo(path: string): ReactNode
   /** What a field has besides its form. */

@@ -10,7 +10,7 @@ import { FaultList } from '../document/fault-list.tsx'
 import { UndoButtons } from '../document/undo-buttons.tsx'
 import type { PaneProps } from '../editor-workspace.tsx'
 import { FormContext } from './form-context.ts'
-import { type FormField, findField, readFields } from './form-fields.ts'
+import { findField, readFields } from './form-fields.ts'
 import { SECTIONS, type Section } from './form-table.ts'
 import { FieldView } from './form-view.tsx'
 import { TryLookup } from './try-lookup.tsx'
@@ -29,6 +29,7 @@ export function FormPane(props: PaneProps) {
   const [target, setTarget] = useState<Readonly<{ path: string }>>()
   const { vocabulary, paths } = knowledge()
   const fields = useMemo(() => vocabulary && readFields(vocabulary), [vocabulary])
+  const hasFields = fields !== undefined
   const root = useMemo(() => readTree(text), [text])
   const isJson = useMemo(() => root?.type === 'object' && syntaxFaults(text).length === 0, [root, text])
   const shown = SECTIONS.find(({ id }) => id === part) ?? (SECTIONS[0] as Section)
@@ -45,8 +46,8 @@ export function FormPane(props: PaneProps) {
     select: (from) => go(root === undefined ? '' : pathAt(root, from)),
   }))
   useEffect(() => {
-    if (target !== undefined && pane.current !== null) focusField(pane.current, target.path)
-  }, [target, fields === undefined])
+    if (target !== undefined && hasFields && pane.current !== null) focusField(pane.current, target.path)
+  }, [target, hasFields])
   const change = (edit: (text: string) => string) => {
     const before = draft.now.get().text
     const step = smallestEdit(before, edit(before))
@@ -73,7 +74,12 @@ export function FormPane(props: PaneProps) {
   const ids = (lookups?.type === 'array' ? (lookups.children ?? []) : []).map((one) =>
     String(memberNamed(one, 'id')?.value),
   )
-  const suggestionsFor = ({ path, spec: { reads } }: FormField): readonly string[] | undefined => {
+  const suggestionsFor: FormContext['suggestionsFor'] = ({ path, spec: { reads } }, place) => {
+    if (path.endsWith('.config.params.url')) {
+      const url: unknown = nodeAt(root, [...place.slice(0, -2), 'url'])?.value
+      const names = String(url ?? '').matchAll(/[/=]:([A-Za-z_][A-Za-z0-9_-]*)/g)
+      return [...new Set(Array.from(names, ([, name = '']) => name))]
+    }
     if (path === 'requests.lookup[].after[]' || path === 'state.extract.lookupRequests') return ids
     const roots = reads === undefined ? undefined : vocabulary?.roots[reads]?.roots
     if (roots === undefined) return undefined
@@ -115,7 +121,6 @@ export function FormPane(props: PaneProps) {
     )
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveElementInteractions: undo works wherever the focus is
     <section className="form-pane" aria-label="Form" ref={pane} tabIndex={-1} onKeyDown={onKeyDown}>
       <div className="pane-bar">
         <nav className="form-sections" aria-label="Sections">

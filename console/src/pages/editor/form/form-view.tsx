@@ -30,7 +30,7 @@ export function FieldView({ field, at, label = field.label, isBare = false }: Fi
   const View = VIEWS[field.kind]
   const view = <View field={field} at={at} label={label} isBare={isBare} node={node} />
   return (
-    <div className={`form-field ${field.kind}`} data-path={placePath(at)}>
+    <div className={`form-field kind-${field.kind}`} data-path={placePath(at)}>
       {View !== Elsewhere && isForm ? view : <Elsewhere field={field} at={at} label={label} node={node} />}
       {form.renderExtra(field, at)}
     </div>
@@ -63,9 +63,20 @@ const Fault = ({ text }: Readonly<{ text: string | undefined }>) =>
   text === undefined ? null : <p className="fault">{text}</p>
 
 function common({ field: { spec }, at, label, isBare }: ValueProps, faultAt: (path: string) => string | undefined) {
-  const hint = isBare || spec.description === undefined ? {} : { hint: withCode(spec.description) }
-  return { label, hideLabel: isBare === true, fault: faultAt(placePath(at)), ...hint }
+  const assumed = spec.assumed ?? (spec.default === undefined ? undefined : `\`${String(spec.default)}\``)
+  const isLong = assumed !== undefined && assumed.length > MAX_PLACEHOLDER
+  const help = `${spec.description ?? ''}${isLong ? ` Without it: ${assumed}.` : ''}`
+  return {
+    label,
+    hideLabel: isBare === true,
+    fault: faultAt(placePath(at)),
+    hint: isBare ? '' : withCode(help),
+    assumed: isLong ? undefined : assumed?.replaceAll('`', ''),
+  }
 }
+
+/** What holds without a value is shown in its place, unless it is a sentence. */
+const MAX_PLACEHOLDER = 24
 
 /** Free JSON, a mapping, and values that the service reads but a form would change. */
 function Elsewhere({ field, at, label, node }: Omit<ValueProps, 'isBare'>) {
@@ -85,7 +96,7 @@ function Elsewhere({ field, at, label, node }: Omit<ValueProps, 'isBare'>) {
             <VisibleText text={JSON.stringify(node.value)} max={100} />
           </code>
         ) : (
-          <span className="quiet">{size === 1 ? '1 member' : `${size} members`}</span>
+          <span className="quiet">{size === 0 ? 'empty' : 'set'}</span>
         )}{' '}
         {form.linkTo(path)}
       </p>
@@ -100,8 +111,9 @@ function TextView(props: ValueProps) {
   const { spec, kind } = field
   const form = useForm()
   const example = spec.examples?.find((one) => typeof one === 'string' || typeof one === 'number')
-  const placeholder = spec.assumed?.replaceAll('`', '') ?? (example === undefined ? '' : `such as ${example}`)
-  const suggestions = form.suggestionsFor(field)
+  const { assumed, ...shown } = common(props, form.faultAt)
+  const placeholder = assumed ?? (example === undefined || spec.assumed ? '' : `such as ${example}`)
+  const suggestions = form.suggestionsFor(field, at)
   const take = (text: string) => {
     const isNumber = node?.type !== 'string' && spec.types?.includes('integer') === true && /^\d{1,9}$/.test(text)
     const mayGo = typeof at.at(-1) === 'string' && field.name !== '<name>' && spec.required !== true
@@ -109,7 +121,7 @@ function TextView(props: ValueProps) {
   }
   return (
     <TextField
-      {...common(props, form.faultAt)}
+      {...shown}
       value={node === undefined ? '' : String(node.value)}
       placeholder={placeholder}
       {...(kind === 'expression' || field.path === 'description' ? { rows: 2 } : {})}
@@ -127,14 +139,14 @@ function NumberView(props: ValueProps) {
   // What isn't a number yet is not in the draft.
   const [typed, setTyped] = useState<Readonly<{ text: string; over: string }>>()
   const isOpen = typed !== undefined && typed.over === shown
-  const { fault, ...rest } = common(props, form.faultAt)
+  const { fault, assumed = '', ...rest } = common(props, form.faultAt)
   const bounds = spec.maximum === undefined ? '' : ` from ${spec.minimum ?? 0} to ${spec.maximum.toLocaleString('en')}`
   return (
     <TextField
       {...rest}
       fault={isOpen ? `This must be a whole number${bounds}.` : fault}
       value={isOpen ? typed.text : shown}
-      placeholder={spec.assumed?.replaceAll('`', '') ?? (spec.default === undefined ? '' : String(spec.default))}
+      placeholder={assumed}
       onChange={(text) => {
         const isNumber = /^-?\d{1,15}$/.test(text)
         setTyped(isNumber || text === '' ? undefined : { text, over: shown })
@@ -162,14 +174,14 @@ function ChoiceView(props: ValueProps) {
       </>
     )
   }
-  const assumed = spec.assumed ?? (spec.default === undefined ? undefined : String(spec.default))
+  const { assumed, ...rest } = common(props, form.faultAt)
   const known = isFlag ? ['true', 'false'] : (spec.enum ?? [])
   const values = value === '' || known.includes(value) ? known : [value, ...known]
   const words: Readonly<Record<string, string>> = isFlag ? { true: 'yes', false: 'no' } : {}
-  const none = { value: '', label: assumed === undefined ? 'not set' : `not set (${assumed.replaceAll('`', '')})` }
+  const none = { value: '', label: assumed === undefined ? 'not set' : `not set (${assumed})` }
   return (
     <SelectField
-      {...common(props, form.faultAt)}
+      {...rest}
       value={value}
       choices={[
         ...(spec.required && value !== '' ? [] : [none]),
@@ -303,12 +315,11 @@ function MapView({ field, at, label, node }: ValueProps) {
       : members.some((one) => one.name === name)
         ? 'This name is there already.'
         : undefined
-  const add = () => {
-    if (refused !== undefined) return
-    form.set([...at, name], starterValue(item))
+  const add = (added = name) => {
+    form.set([...at, added], starterValue(item))
     setName('')
   }
-  const names = form.suggestionsFor(field)
+  const offered = (form.suggestionsFor(field, at) ?? []).filter((one) => !members.some((member) => member.name === one))
   return (
     <Frame field={field} at={at} label={label}>
       {members.map(({ name: known, key }) => (
@@ -330,13 +341,17 @@ function MapView({ field, at, label, node }: ValueProps) {
           hideLabel
           placeholder="Name"
           value={name}
-          {...(names && { suggestions: names })}
-          onKeyDown={({ key }) => key === 'Enter' && add()}
+          onKeyDown={({ key }) => key === 'Enter' && refused === undefined && add()}
           onChange={setName}
         />
-        <Button label={`Add: ${label}`} refused={refused} onPress={add}>
+        <Button label={`Add: ${label}`} refused={refused} onPress={() => add()}>
           Add
         </Button>
+        {offered.map((one) => (
+          <Button key={one} onPress={() => add(one)}>
+            Add “<VisibleText text={one} max={60} />”
+          </Button>
+        ))}
       </div>
     </Frame>
   )
@@ -484,7 +499,7 @@ function EitherView(props: ValueProps) {
   return (
     <div className="form-either">
       <SelectField
-        label={`Kind of value: ${label}`}
+        label={props.isBare ? `Kind: ${label}` : 'Kind'}
         hideLabel={props.isBare === true}
         value={chosen ?? 'text'}
         choices={[

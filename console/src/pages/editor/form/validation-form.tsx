@@ -79,7 +79,12 @@ function Rule({ field, at, schema }: RuleProps) {
     change((text) =>
       Object.entries(values).reduce((now, [keyword, value]) => setValue(now, [...place, keyword], value), text),
     )
-  const hasRange = rule.minimum !== undefined || rule.maximum !== undefined
+  // The service reads two names of each bound.
+  const bounds = (['minimum', 'maximum'] as const).map((long) => {
+    const keyword = rule[long] === undefined && rule[long.slice(0, 3)] !== undefined ? long.slice(0, 3) : long
+    return { long, keyword, value: rule[keyword] }
+  })
+  const hasRange = bounds.some(({ value }) => value !== undefined)
   const isRuled = Object.keys(rule).length > 0
   return (
     <fieldset className="form-rule">
@@ -103,19 +108,23 @@ function Rule({ field, at, schema }: RuleProps) {
       {range !== undefined && (
         <Checkbox
           checked={hasRange}
-          onChange={(isOn) => set(isOn ? range : { minimum: undefined, maximum: undefined })}
+          onChange={(isOn) =>
+            set(Object.fromEntries(bounds.map(({ long, keyword }) => [keyword, isOn ? range[long] : undefined])))
+          }
         >
           Range
         </Checkbox>
       )}
       {hasRange &&
-        (['minimum', 'maximum'] as const).map((bound) => (
+        bounds.map(({ long, keyword, value }) => (
           <TextField
-            key={bound}
-            label={`${bound === 'minimum' ? 'At least' : 'At most'}: ${title}`}
+            key={long}
+            label={`${long === 'minimum' ? 'At least' : 'At most'}: ${title}`}
+            hideLabel
+            placeholder={long === 'minimum' ? 'at least' : 'at most'}
             type="number"
-            value={rule[bound] === undefined ? '' : String(rule[bound])}
-            onChange={(text) => set({ [bound]: text === '' ? undefined : Number(text) })}
+            value={value === undefined ? '' : String(value)}
+            onChange={(text) => set({ [keyword]: text === '' ? undefined : Number(text) })}
           />
         ))}
       {pattern !== undefined && (
@@ -127,12 +136,18 @@ function Rule({ field, at, schema }: RuleProps) {
         </Checkbox>
       )}
       {typeof rule.pattern === 'string' && (
-        <TextField label={`Pattern: ${title}`} value={rule.pattern} onChange={(text) => set({ pattern: text })} />
+        <TextField
+          label={`Pattern: ${title}`}
+          hideLabel
+          value={rule.pattern}
+          onChange={(text) => set({ pattern: text })}
+        />
       )}
       {isRuled && (rule.errorMessage === undefined || typeof rule.errorMessage === 'string') && (
         <TextField
           label={`Own message: ${title}`}
-          placeholder="that of the service"
+          hideLabel
+          placeholder="Own message"
           value={rule.errorMessage ?? ''}
           onChange={(text) => set({ errorMessage: text === '' ? undefined : text })}
         />
