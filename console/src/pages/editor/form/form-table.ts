@@ -153,8 +153,19 @@ export function fieldLabel(path: string): string {
   return LABELS[path] ?? LABELS[inner] ?? LABELS[name] ?? words.charAt(0).toUpperCase() + words.slice(1)
 }
 
-/** What the object has instead of a form, by the kind of the field. */
-export const WITHOUT_FORM = {
-  mapping: 'Its entries are the mapping view’s, or text.',
-  json: 'It can be any JSON.',
-} as const
+const SCHEMA = 'It is a JSON Schema.'
+const ENTRIES = 'Its entries are written as text.'
+const ANY = 'It can be any JSON.'
+
+/** Why a field has no form of its own, by its path: free JSON, and mappings, which have a view. */
+export const WITHOUT_FORM: Readonly<Record<string, string>> = {
+  inputMapping: 'The mapping view shows its entries.',
+  constants: ANY,
+  inputValidation: 'It is a JSON Schema; for the fields of a message, its usual rules can be ticked here.',
+  'requests.lookup[].config.body.mapping': ENTRIES,
+  'requests.lookup[].validation': SCHEMA,
+  'requests.lookup[].default': ANY,
+  'requests.response[].mapping': ENTRIES,
+  'requests.response[].default': ANY,
+  'answer.mapping': ENTRIES,
+}

@@ -82,8 +82,8 @@ const MAX_PLACEHOLDER = 24
 function Elsewhere({ field, at, label, node }: Omit<ValueProps, 'isBare'>) {
   const form = useForm()
   const path = placePath(at)
-  const { kind, spec } = field
-  const why = kind === 'json' || kind === 'mapping' ? WITHOUT_FORM[kind] : 'The text has it in a form of its own.'
+  const { spec } = field
+  const why = WITHOUT_FORM[field.path] ?? 'The text has it in a form of its own.'
   const size = node?.children?.length
   return (
     <div className="form-elsewhere">
