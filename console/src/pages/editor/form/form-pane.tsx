@@ -29,7 +29,6 @@ export function FormPane(props: PaneProps) {
   const [target, setTarget] = useState<Readonly<{ path: string }>>()
   const { vocabulary, paths } = knowledge()
   const fields = useMemo(() => vocabulary && readFields(vocabulary), [vocabulary])
-  const hasFields = fields !== undefined
   const root = useMemo(() => readTree(text), [text])
   const isJson = useMemo(() => root?.type === 'object' && syntaxFaults(text).length === 0, [root, text])
   const shown = SECTIONS.find(({ id }) => id === part) ?? (SECTIONS[0] as Section)
@@ -45,9 +44,11 @@ export function FormPane(props: PaneProps) {
     focus: () => pane.current?.focus(),
     select: (from) => go(root === undefined ? '' : pathAt(root, from)),
   }))
+  const isShown = target !== undefined && fields !== undefined && isIn(shown, target.path)
   useEffect(() => {
-    if (target !== undefined && hasFields && pane.current !== null) focusField(pane.current, target.path)
-  }, [target, hasFields])
+    // Its section may be shown later.
+    if (target !== undefined && isShown && pane.current !== null) focusField(pane.current, target.path)
+  }, [target, isShown])
   const change = (edit: (text: string) => string) => {
     const before = draft.now.get().text
     const step = smallestEdit(before, edit(before))
@@ -115,13 +116,22 @@ export function FormPane(props: PaneProps) {
   }
   if (!isJson) {
     return (
-      <Empty title="The draft is not JSON now" action={toText('', 'Open the JSON')}>
-        Forms are shown as soon as its text can be read. Nothing is lost.
-      </Empty>
+      <div data-draft={draft.id}>
+        <Empty title="The draft is not JSON now" action={toText('', 'Open the JSON')}>
+          Forms are shown as soon as its text can be read. Nothing is lost.
+        </Empty>
+      </div>
     )
   }
   return (
-    <section className="form-pane" aria-label="Form" ref={pane} tabIndex={-1} onKeyDown={onKeyDown}>
+    <section
+      className="form-pane"
+      data-draft={draft.id}
+      aria-label="Form"
+      ref={pane}
+      tabIndex={-1}
+      onKeyDown={onKeyDown}
+    >
       <div className="pane-bar">
         <nav className="form-sections" aria-label="Sections">
           {SECTIONS.map((section) => {

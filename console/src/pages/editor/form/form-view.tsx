@@ -348,8 +348,8 @@ function MapView({ field, at, label, node }: ValueProps) {
           Add
         </Button>
         {offered.map((one) => (
-          <Button key={one} onPress={() => add(one)}>
-            Add “<VisibleText text={one} max={60} />”
+          <Button key={one} label={`Add ${one}: ${label}`} onPress={() => add(one)}>
+            Add <VisibleText text={one} max={60} />
           </Button>
         ))}
       </div>
