@@ -79,7 +79,7 @@ describe('an endpoint is built without JSON', { skip: NO_BROWSER }, () => {
     await choose(page, `${first}.config.auth`, 'oauth2')
     await fill(page, `${first}.config.auth.oauth2.tokenUrl`, `${others.url}/token`)
     await fill(page, `${first}.config.auth.oauth2.clientId`, 'crosswalk')
-    await form(page).getByText('is not empty').waitFor()
+    await field(page, `${first}.config.auth.oauth2.clientSecret`).getByText('is not empty').waitFor()
     await checkAccessibility()
     await fill(page, `${first}.config.auth.oauth2.clientSecret`, `\${env:CROSSWALK_SECRET_CLIENT}`)
     await page.getByRole('button', { name: 'Add: Lookups' }).click()

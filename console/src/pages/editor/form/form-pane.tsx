@@ -5,6 +5,7 @@ import { NEW, smallestEdit } from '../../../draft/draft.ts'
 import { setValue } from '../../../draft/json-edits.ts'
 import { listMembers, memberNamed, nodeAt, pathAt, readTree } from '../../../draft/json-places.ts'
 import { syntaxFaults } from '../../../draft/syntax-faults.ts'
+import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { Empty, Loading } from '../../../ui/states/states.tsx'
 import { FaultList } from '../document/fault-list.tsx'
 import { UndoButtons } from '../document/undo-buttons.tsx'
@@ -144,13 +145,8 @@ export function FormPane(props: PaneProps) {
                 className={`tab${section.fields.some((path) => isSet(root, path)) ? '' : ' unset'}`}
                 onClick={() => show(section.id)}
               >
-                {section.title}
-                {count > 0 && (
-                  <span className="form-count">
-                    {count}
-                    <span className="visually-hidden"> faults</span>
-                  </span>
-                )}
+                {section.title}{' '}
+                {count > 0 && <StatusChip tone="bad">{count === 1 ? '1 fault' : `${count} faults`}</StatusChip>}
               </button>
             )
           })}

@@ -2,55 +2,38 @@
 
 export type Section = Readonly<{ id: string; title: string; fields: readonly string[] }>
 
+const words = (text: string): readonly string[] => text.split(' ')
+const section = (id: string, title: string, fields: string): Section => ({ id, title, fields: words(fields) })
+const SOURCES = 'schedule kafkaConsumerTopic kafkaConsumerStart kafka mllp'
+
 /** Each field of the document is in one of these, or within a field that is. */
 export const SECTIONS: readonly Section[] = [
-  {
-    id: 'route',
-    title: 'Route and sources',
-    fields: [
-      'name',
-      'description',
-      'labels',
-      'endpoint',
-      'schedule',
-      'kafkaConsumerTopic',
-      'kafkaConsumerStart',
-      'kafka',
-      'mllp',
-    ],
-  },
-  { id: 'formats', title: 'Formats', fields: ['transformation', 'csv', 'failures'] },
-  { id: 'callers', title: 'Callers', fields: ['auth'] },
-  { id: 'limits', title: 'Limits', fields: ['limits', 'rateLimit', 'idempotency'] },
-  { id: 'lookups', title: 'Lookups', fields: ['requests.lookup'] },
-  { id: 'validation', title: 'Validation', fields: ['inputValidation'] },
-  { id: 'mapping', title: 'Mapping', fields: ['inputMapping', 'constants', 'inputTransforms'] },
-  { id: 'responses', title: 'Response requests', fields: ['requests.response', 'unrouted'] },
-  { id: 'answer', title: 'Answer', fields: ['answer'] },
-  { id: 'log', title: 'Message log', fields: ['messageLog', 'messageKeys'] },
-  { id: 'state', title: 'State', fields: ['state'] },
+  section('route', 'Route and sources', `name description labels endpoint ${SOURCES}`),
+  section('formats', 'Formats', 'transformation csv failures'),
+  section('callers', 'Callers', 'auth'),
+  section('limits', 'Limits', 'limits rateLimit idempotency'),
+  section('lookups', 'Lookups', 'requests.lookup'),
+  section('validation', 'Validation', 'inputValidation'),
+  section('mapping', 'Mapping', 'inputMapping constants inputTransforms'),
+  section('responses', 'Response requests', 'requests.response unrouted'),
+  section('answer', 'Answer', 'answer'),
+  section('log', 'Message log', 'messageLog messageKeys'),
+  section('state', 'State', 'state'),
 ]
 
-/** Parts of a large object below its first fields; members that are in none of them follow those first ones. */
-type Group = Readonly<{ title: string; fields: readonly string[] }>
+type Group = Omit<Section, 'id'>
 
+const WHEN: Group = { title: 'When it is made', fields: words('when after forEach') }
+const ANSWER: Group = { title: 'Its answer', fields: words('primary allowedStatuses page validation cache') }
 const FAILURE: Group = {
   title: 'Time and failures',
-  fields: ['timeoutMs', 'retries', 'idempotent', 'optional', 'default', 'fhirResponse'],
+  fields: words('timeoutMs retries idempotent optional default fhirResponse'),
 }
 
+/** Parts of a large object below its other members. */
 export const GROUPS: Readonly<Record<string, readonly Group[]>> = {
-  'requests.lookup[]': [
-    { title: 'When it is made', fields: ['when', 'after', 'forEach'] },
-    { title: 'Its answer', fields: ['allowedStatuses', 'page', 'validation', 'cache'] },
-    FAILURE,
-  ],
-  'requests.response[]': [
-    { title: 'When it is made', fields: ['when', 'forEach'] },
-    { title: 'What it sends', fields: ['mapping', 'key'] },
-    { title: 'Its answer', fields: ['primary', 'allowedStatuses'] },
-    FAILURE,
-  ],
+  'requests.lookup[]': [WHEN, ANSWER, FAILURE],
+  'requests.response[]': [WHEN, { title: 'What it sends', fields: words('mapping key') }, ANSWER, FAILURE],
 }
 
 type Alternatives = Readonly<{ label: string; names: readonly string[] }>
@@ -86,27 +69,19 @@ export const STARTERS: Readonly<Record<string, Readonly<Record<string, unknown>>
 /** By the path of a field, or by its name. */
 const LABELS: Readonly<Record<string, string>> = {
   'auth.apiKey': 'An API key',
-  'auth.basic': 'User and password',
   'auth.jwt': 'A JSON Web Token',
   endpoint: 'Route',
-  'endpoint.pattern': 'Path',
-  limits: 'Messages in flight',
   'params.query': 'Query parameters',
   'params.url': 'Placeholders of the URL',
   'requests.lookup': 'Lookups',
   'requests.response': 'Response requests',
+  'endpoint.pattern': 'Path',
   'state.extract.requestBody': 'From the body',
   'state.extract.responseBody': 'From the output',
   'state.extract.query': 'From the query',
   'state.extract.lookupRequests': 'From lookups',
-  after: 'Made after',
-  apiKey: 'API key',
   auth: 'Authentication',
   basic: 'User and password',
-  bearer: 'Bearer token',
-  ca: 'Authorities',
-  catchUp: 'Missed times',
-  clientId: 'Client id',
   config: 'A URL',
   cron: 'At times of a crontab',
   csv: 'CSV',
@@ -114,32 +89,16 @@ const LABELS: Readonly<Record<string, string>> = {
   extract: 'Values for the next message',
   fhirResponse: 'Failures as an OperationOutcome',
   forEach: 'Once for each element of an array',
-  forwardExistingRequestBody: 'Send the incoming body',
-  giveUpAfter: 'Give up after',
-  hours: 'Hours',
   id: 'Name',
-  inFlight: 'Records in flight',
-  jwksUrl: 'Keys of the issuer (URL)',
-  jwt: 'JSON Web Token',
-  kafka: 'Records of the topic',
-  kafkaConsumerStart: 'Start of the topic',
-  kafkaConsumerTopic: 'Kafka topic that is consumed',
   kafkaProducerTopic: 'A Kafka topic',
-  max: 'Most pages',
   mllp: 'MLLP (HL7 v2)',
-  next: 'URL of the next page',
   oauth2: 'OAuth 2.0',
-  page: 'Read in pages',
   postfix: 'Text after it',
   prefix: 'Text before it',
   primary: 'Return this answer alone',
-  rateLimit: 'Rate limit',
-  retries: 'Retries',
-  seconds: 'Seconds',
   sign: 'Sign (Standard Webhooks)',
   tls: 'Certificates (TLS)',
   timeoutMs: 'Timeout (ms)',
-  tokenUrl: 'URL of the token endpoint',
   unrouted: 'If no response request is made',
   url: 'URL',
   when: 'Only when',
