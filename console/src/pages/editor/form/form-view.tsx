@@ -110,49 +110,32 @@ function TextView(props: ValueProps) {
   const { field, at, node } = props
   const { spec, kind } = field
   const form = useForm()
-  const example = spec.examples?.find((one) => typeof one === 'string' || typeof one === 'number')
-  const { assumed, ...shown } = common(props, form.faultAt)
-  const placeholder = assumed ?? (example === undefined || spec.assumed ? '' : `such as ${example}`)
+  // What isn't a number yet is not in the draft.
+  const [typed, setTyped] = useState<Readonly<{ text: string; over: string }>>()
+  const value = node === undefined ? '' : String(node.value)
+  const isOpen = typed?.over === value
+  const { assumed, fault, ...shown } = common(props, form.faultAt)
+  const example = spec.examples?.find((one) => typeof one === 'string')
   const suggestions = form.suggestionsFor(field, at)
   const take = (text: string) => {
-    const isNumber = node?.type !== 'string' && spec.types?.includes('integer') === true && /^\d{1,9}$/.test(text)
-    const mayGo = typeof at.at(-1) === 'string' && field.name !== '<name>' && spec.required !== true
-    form.set(at, text === '' && mayGo ? undefined : isNumber ? Number(text) : text)
+    const isWhole = /^-?\d{1,15}$/.test(text)
+    const waits = kind === 'number' && text !== '' && !isWhole
+    setTyped(waits ? { text, over: value } : undefined)
+    if (waits) return
+    const isNumber = kind === 'number' || (node?.type !== 'string' && spec.types?.includes('integer') === true)
+    const isElement = typeof at.at(-1) === 'number' || field.name === '<name>'
+    const mayGo = kind === 'number' || !(isElement || spec.required)
+    form.set(at, text === '' && mayGo ? undefined : isNumber && isWhole ? Number(text) : text)
   }
   return (
     <TextField
       {...shown}
-      value={node === undefined ? '' : String(node.value)}
-      placeholder={placeholder}
+      fault={isOpen ? 'This must be a whole number.' : fault}
+      value={isOpen ? typed.text : value}
+      placeholder={assumed ?? (example === undefined || spec.assumed ? '' : `such as ${example}`)}
       {...(kind === 'expression' || field.path === 'description' ? { rows: 2 } : {})}
       {...(suggestions && { suggestions })}
       onChange={take}
-    />
-  )
-}
-
-function NumberView(props: ValueProps) {
-  const { field, at, node } = props
-  const { spec } = field
-  const form = useForm()
-  const shown = node === undefined ? '' : String(node.value)
-  // What isn't a number yet is not in the draft.
-  const [typed, setTyped] = useState<Readonly<{ text: string; over: string }>>()
-  const isOpen = typed !== undefined && typed.over === shown
-  const { fault, assumed = '', ...rest } = common(props, form.faultAt)
-  const bounds = spec.maximum === undefined ? '' : ` from ${spec.minimum ?? 0} to ${spec.maximum.toLocaleString('en')}`
-  return (
-    <TextField
-      {...rest}
-      fault={isOpen ? `This must be a whole number${bounds}.` : fault}
-      value={isOpen ? typed.text : shown}
-      placeholder={assumed}
-      onChange={(text) => {
-        const isNumber = /^-?\d{1,15}$/.test(text)
-        setTyped(isNumber || text === '' ? undefined : { text, over: shown })
-        if (isNumber) form.set(at, Number(text))
-        else if (text === '') form.set(at, undefined)
-      }}
     />
   )
 }
@@ -208,18 +191,14 @@ function ListView({ field, at, label, node }: ValueProps) {
   const tools = (index: number) => {
     const name = `${label} ${index + 1}`
     const move = (by: number) => form.change((text) => (node ? swapElements(text, node, index, index + by) : text))
+    const moves = item.kind === 'group' ? [-1, 1].filter((by) => items[index + by] !== undefined) : []
     return (
       <span className="form-tools">
-        {item.kind === 'group' && index > 0 && (
-          <Button tone="quiet" label={`Move up: ${name}`} onPress={() => move(-1)}>
-            ↑
+        {moves.map((by) => (
+          <Button key={by} tone="quiet" label={`Move ${by < 0 ? 'up' : 'down'}: ${name}`} onPress={() => move(by)}>
+            {by < 0 ? '↑' : '↓'}
           </Button>
-        )}
-        {item.kind === 'group' && index < items.length - 1 && (
-          <Button tone="quiet" label={`Move down: ${name}`} onPress={() => move(1)}>
-            ↓
-          </Button>
-        )}
+        ))}
         <Button
           tone="quiet"
           label={`Remove: ${name}`}
@@ -269,7 +248,7 @@ function withUniqueId(value: unknown, items: readonly Node[]): unknown {
   return { ...value, id }
 }
 
-type CardProps = Readonly<{ title: ReactNode; isOpen: boolean; tools: ReactNode; children: ReactNode }>
+type CardProps = Readonly<{ title: ReactNode; isOpen: boolean; tools?: ReactNode; children: ReactNode }>
 
 function Card({ title, isOpen, tools, children }: CardProps) {
   const [open, setOpen] = useState(isOpen)
@@ -376,9 +355,8 @@ function NameField({ label, name, onRename }: NameFieldProps) {
 function GroupView({ field, at, label, node }: ValueProps) {
   const form = useForm()
   const { spec, name } = field
-  if (FRAMELESS.has(name)) return <Members field={field} at={at} />
-  const isFixed = spec.required === true || spec.default !== undefined || name === '<name>'
-  if (name === '<name>') return <Members field={field} at={at} />
+  if (FRAMELESS.has(name) || name === '<name>') return <Members field={field} at={at} />
+  const isFixed = spec.required === true || spec.default !== undefined
   const title = isFixed ? (
     label
   ) : (
@@ -428,7 +406,7 @@ function Members({ field, at, chosen }: Readonly<{ field: FormField; at: Place; 
         const isSet = fields.some((name) => memberNamed(node, name) !== undefined)
         const inner = children.filter(({ name }) => fields.includes(name))
         return (
-          <Card key={title} title={title} isOpen={isSet} tools={null}>
+          <Card key={title} title={title} isOpen={isSet}>
             <div className="form-members">{inner.map(view)}</div>
           </Card>
         )
@@ -522,7 +500,7 @@ function EitherView(props: ValueProps) {
 const VIEWS = {
   text: TextView,
   expression: TextView,
-  number: NumberView,
+  number: TextView,
   flag: ChoiceView,
   choice: ChoiceView,
   list: ListView,

@@ -7,7 +7,7 @@ import { FaultDetails } from '../../../ui/states/fault-details.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { CallList } from '../inspector/call-list.tsx'
 import { lookupHosts } from '../run/canned-answers.ts'
-import { runRequest } from '../run/run-request.ts'
+import { NO_EDITED_ANSWERS, runRequest } from '../run/run-request.ts'
 import { useDryRun } from '../run/use-dry-run.ts'
 import type { Runs } from '../run/use-runs.ts'
 import { aloneWith } from './lookup-alone.ts'
@@ -26,17 +26,8 @@ export function TryLookup({ id, text, lookup, runs, refused }: TryLookupProps) {
   const state = useDryRun(asked, 0, asked ?? '')
   const alone = aloneWith(text, lookup)
   const { data, inputs, change } = runs
-  const request =
-    alone &&
-    runRequest({
-      endpointId: id,
-      runOn: 'draft',
-      draft: alone,
-      current: '',
-      data,
-      answers: { lookups: {}, responses: {} },
-      live: true,
-    })
+  const plan = { endpointId: id, runOn: 'draft', current: '', data, answers: NO_EDITED_ANSWERS, live: true } as const
+  const request = alone && runRequest({ ...plan, draft: alone })
   const why = runs.wantsMessage
     ? 'There is no message: enter one beside the form, or load a recorded one.'
     : request === undefined

@@ -68,24 +68,32 @@ const within = (schema: unknown, place: Place): unknown =>
 
 type RuleProps = Readonly<{ field: SampleField; at: Place; schema: unknown }>
 
-function Rule({ field, at, schema }: RuleProps) {
+function Rule({ field: { title, type, range, pattern, parent, name, ...field }, at, schema }: RuleProps) {
   const { change } = useForm()
-  const { title, type, range, pattern, parent, name } = field
-  const place = [...at, ...field.at]
   const found = within(schema, field.at)
   const rule = isRecord(found) ? found : {}
-  const isRequired = parent !== undefined && listed(within(schema, [...parent, 'required'])).includes(name)
+  // The service reads two names of each bound.
+  const [low, high] = [rule.min === undefined ? 'minimum' : 'min', rule.max === undefined ? 'maximum' : 'max']
   const set = (values: Readonly<Record<string, unknown>>) =>
     change((text) =>
-      Object.entries(values).reduce((now, [keyword, value]) => setValue(now, [...place, keyword], value), text),
+      Object.entries(values).reduce(
+        (now, [keyword, value]) => setValue(now, [...at, ...field.at, keyword], value),
+        text,
+      ),
     )
-  // The service reads two names of each bound.
-  const bounds = (['minimum', 'maximum'] as const).map((long) => {
-    const keyword = rule[long] === undefined && rule[long.slice(0, 3)] !== undefined ? long.slice(0, 3) : long
-    return { long, keyword, value: rule[keyword] }
-  })
-  const hasRange = bounds.some(({ value }) => value !== undefined)
-  const isRuled = Object.keys(rule).length > 0
+  const ticks = [
+    { word: `Type ${typeof rule.type === 'string' ? rule.type : type}`, values: { type } },
+    { word: 'Range', values: range && { [low]: range.minimum, [high]: range.maximum } },
+    { word: 'Pattern', values: pattern === undefined ? undefined : { pattern } },
+  ]
+  const isOwn = typeof rule.errorMessage === 'string'
+  const mayOwn = isOwn || (rule.errorMessage === undefined && Object.keys(rule).length > 0)
+  const texts = [
+    { keyword: low, word: 'At least', isNumber: true, isShown: rule[low] !== undefined },
+    { keyword: high, word: 'At most', isNumber: true, isShown: rule[high] !== undefined },
+    { keyword: 'pattern', word: 'Pattern', isShown: rule.pattern !== undefined },
+    { keyword: 'errorMessage', word: 'Own message', isShown: mayOwn },
+  ]
   return (
     <fieldset className="form-rule">
       <legend>
@@ -93,64 +101,41 @@ function Rule({ field, at, schema }: RuleProps) {
           <VisibleText text={title} max={200} />
         </code>
       </legend>
-      <Checkbox
-        checked={rule.type !== undefined}
-        onChange={(isOn) => set({ type: isOn ? type : undefined })}
-      >{`Type ${typeof rule.type === 'string' ? rule.type : type}`}</Checkbox>
       {parent !== undefined && (
         <Checkbox
-          checked={isRequired}
+          checked={listed(within(schema, [...parent, 'required'])).includes(name)}
           onChange={(isOn) => change((text) => setRequired(text, [...at, ...parent], name, isOn))}
         >
           Required
         </Checkbox>
       )}
-      {range !== undefined && (
-        <Checkbox
-          checked={hasRange}
-          onChange={(isOn) =>
-            set(Object.fromEntries(bounds.map(({ long, keyword }) => [keyword, isOn ? range[long] : undefined])))
-          }
-        >
-          Range
-        </Checkbox>
+      {ticks.map(
+        ({ word, values }) =>
+          values && (
+            <Checkbox
+              key={word}
+              checked={Object.keys(values).some((keyword) => rule[keyword] !== undefined)}
+              onChange={(isOn) =>
+                set(isOn ? values : Object.fromEntries(Object.keys(values).map((keyword) => [keyword, undefined])))
+              }
+            >
+              {word}
+            </Checkbox>
+          ),
       )}
-      {hasRange &&
-        bounds.map(({ long, keyword, value }) => (
-          <TextField
-            key={long}
-            label={`${long === 'minimum' ? 'At least' : 'At most'}: ${title}`}
-            hideLabel
-            placeholder={long === 'minimum' ? 'at least' : 'at most'}
-            type="number"
-            value={value === undefined ? '' : String(value)}
-            onChange={(text) => set({ [keyword]: text === '' ? undefined : Number(text) })}
-          />
-        ))}
-      {pattern !== undefined && (
-        <Checkbox
-          checked={rule.pattern !== undefined}
-          onChange={(isOn) => set({ pattern: isOn ? pattern : undefined })}
-        >
-          Pattern
-        </Checkbox>
-      )}
-      {typeof rule.pattern === 'string' && (
-        <TextField
-          label={`Pattern: ${title}`}
-          hideLabel
-          value={rule.pattern}
-          onChange={(text) => set({ pattern: text })}
-        />
-      )}
-      {isRuled && (rule.errorMessage === undefined || typeof rule.errorMessage === 'string') && (
-        <TextField
-          label={`Own message: ${title}`}
-          hideLabel
-          placeholder="Own message"
-          value={rule.errorMessage ?? ''}
-          onChange={(text) => set({ errorMessage: text === '' ? undefined : text })}
-        />
+      {texts.map(
+        ({ keyword, word, isNumber = false, isShown }) =>
+          isShown && (
+            <TextField
+              key={keyword}
+              label={`${word}: ${title}`}
+              hideLabel
+              placeholder={word}
+              type={isNumber ? 'number' : 'text'}
+              value={String(rule[keyword] ?? '')}
+              onChange={(text) => set({ [keyword]: text === '' ? undefined : isNumber ? Number(text) : text })}
+            />
+          ),
       )}
     </fieldset>
   )
