@@ -62,9 +62,9 @@ const PLAIN = {
 describe('an endpoint is built without JSON', { skip: NO_BROWSER }, () => {
   test('a lookup with OAuth2 and a chained one, tried for real', async (t) => {
     const others = await startOthers(t)
-    const { page, service, open, checkAccessibility } = await openConsole(t, {
-      env: { CROSSWALK_SECRET_CLIENT: 'of the client' },
-    })
+    process.env.CROSSWALK_SECRET_CLIENT = 'of the client'
+    t.after(() => delete process.env.CROSSWALK_SECRET_CLIENT)
+    const { page, service, open, checkAccessibility } = await openConsole(t)
     const { _id: id } = await service.register({ ...PLAIN, name: 'Orders' })
     await open(`endpoints/${id}/form`)
     await page.getByRole('textbox', { name: 'Body', exact: true }).fill('{ "patient": "p-7" }')

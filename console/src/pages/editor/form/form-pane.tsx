@@ -136,7 +136,8 @@ export function FormPane(props: PaneProps) {
       <div className="pane-bar">
         <nav className="form-sections" aria-label="Sections">
           {SECTIONS.map((section) => {
-            const count = faults.filter(({ path }) => path !== undefined && isIn(section, path)).length
+            const errors = faults.filter(({ severity }) => severity === 'error')
+            const count = errors.filter(({ path }) => path !== undefined && isIn(section, path)).length
             return (
               <button
                 key={section.id}
