@@ -59,6 +59,7 @@ export function TryLookup({ id, text, lookup, runs, refused }: TryLookupProps) {
       {faults.length > 0 && <FaultDetails details={faults} />}
       {report?.ran && asked !== undefined && (
         <CallList
+          title={`Calls of ${lookup}`}
           report={report}
           request={asked}
           answers={inputs.answers}
