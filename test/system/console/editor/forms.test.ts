@@ -209,6 +209,7 @@ describe('the text of a draft', { skip: NO_BROWSER }, () => {
     const { _id: id } = (await created.json()) as { _id: string }
     await open(`endpoints/${id}/form`)
     await field(page, 'name').locator('input').waitFor()
+    await form(page).getByText('needs the role author').waitFor()
     assert.equal(await form(page).locator('.form-section :enabled').count(), 0)
   })
 

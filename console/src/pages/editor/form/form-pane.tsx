@@ -1,6 +1,7 @@
 /** The draft as forms, a section at a time. They edit the text of the draft, and only where somebody changes something. */
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
+import { useRefusal } from '../../../api/session.ts'
 import { NEW, smallestEdit } from '../../../draft/draft.ts'
 import { setValue } from '../../../draft/json-edits.ts'
 import { listMembers, memberNamed, nodeAt, pathAt, readTree } from '../../../draft/json-places.ts'
@@ -24,6 +25,7 @@ const VALIDATION = ['inputValidation']
 export function FormPane(props: PaneProps) {
   const { draft, now, faults, isChecked, readOnly, knowledge, report, runs, editor } = props
   const { text } = now
+  const refusal = useRefusal('author')
   const { part, message, test } = route.useSearch()
   const navigate = route.useNavigate()
   const pane = useRef<HTMLElement>(null)
@@ -112,7 +114,7 @@ export function FormPane(props: PaneProps) {
       const id = path === 'requests.lookup[]' && (memberNamed(nodeAt(root, place), 'id')?.value as unknown)
       if (typeof id !== 'string') return null
       const endpoint = draft.id === NEW ? undefined : draft.id
-      return <TryLookup id={endpoint} text={text} lookup={id} runs={runs} refused={readOnly ? VIEW_ONLY : undefined} />
+      return <TryLookup id={endpoint} text={text} lookup={id} runs={runs} refused={refusal} />
     },
   }
   if (!isJson) {
@@ -160,6 +162,7 @@ export function FormPane(props: PaneProps) {
         <Loading what="Loading the fields" />
       ) : (
         <FormContext value={form}>
+          {refusal && <p className="hint">{refusal}</p>}
           <fieldset className="form-section" disabled={readOnly} key={shown.id}>
             <legend className="visually-hidden">{shown.title}</legend>
             {shown.fields.map((path) => {
@@ -178,8 +181,6 @@ export function FormPane(props: PaneProps) {
     </section>
   )
 }
-
-const VIEW_ONLY = 'Calls of other systems need the role author.'
 
 const isBelow = (path: string, outer: string): boolean =>
   path.startsWith(outer) && /^[.[]/.test(path.slice(outer.length))
