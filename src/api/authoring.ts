@@ -42,6 +42,7 @@ export const Vocabulary = named(
         { path: text },
         {
           type: text,
+          types: described(list(text), 'The types of its values, if it takes several.'),
           description: text,
           required: constant(true),
           expects: described(text, 'The values that the field takes, as they follow "must be".'),

@@ -42,8 +42,14 @@ const routes = [
   page('/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
   page('/endpoints', () => import('../pages/endpoints/endpoints-page.tsx'), 'EndpointsPage', readEndpointsSearch),
   page('/endpoints/new', () => import('../pages/editor/editor-page.tsx'), 'NewEndpointPage', readEditorSearch),
-  page('/endpoints/by-example', () => import('../pages/by-example/by-example-page.tsx'), 'ByExamplePage', readByExampleSearch),
+  page(
+    '/endpoints/by-example',
+    () => import('../pages/by-example/by-example-page.tsx'),
+    'ByExamplePage',
+    readByExampleSearch,
+  ),
   page('/endpoints/$id/edit', () => import('../pages/editor/editor-page.tsx'), 'EditorPage', readEditorSearch),
+  page('/endpoints/$id/form', () => import('../pages/editor/form/form-page.tsx'), 'FormPage', readEditorSearch),
   page('/endpoints/$id/mapping', () => import('../pages/mapping/mapping-page.tsx'), 'MappingPage', readMappingSearch),
   page('/endpoints/$id/tests', () => import('../pages/tests/tests-page.tsx'), 'TestsPage'),
   page(

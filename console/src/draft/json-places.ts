@@ -35,9 +35,31 @@ export function listMembers(node: Node | undefined): readonly Member[] {
 export const memberNamed = (node: Node | undefined, name: string): Node | undefined =>
   listMembers(node).findLast((member) => member.name === name)?.value
 
+/** The way to a value: names of members, and indexes of elements. */
+export type Place = readonly (string | number)[]
+
+/** The deepest value on the way to a place, and how many steps lead to it. */
+export function deepestNode(root: Node, place: Place): Readonly<{ node: Node; depth: number }> {
+  let node = root
+  for (const [depth, step] of place.entries()) {
+    const next =
+      typeof step === 'string' ? memberNamed(node, step) : node.type === 'array' ? node.children?.[step] : undefined
+    if (next === undefined) return { node, depth }
+    node = next
+  }
+  return { node, depth: place.length }
+}
+
+/** The value at a place; undefined if there is none. */
+export function nodeAt(root: Node | undefined, place: Place): Node | undefined {
+  const found = root && deepestNode(root, place)
+  return found?.depth === place.length ? found.node : undefined
+}
+
 const listItems = (node: Node): readonly Node[] => (node.type === 'array' ? (node.children ?? []) : [])
 
-const pathName = (name: string): string => name.replaceAll('.', '\\.')
+/** A name as a path has it. */
+export const pathName = (name: string): string => name.replaceAll('.', '\\.')
 
 /**
  * In: the tree of a text and a path as faults and diffs have it; an element is given by its index or by its `id`. Out: the

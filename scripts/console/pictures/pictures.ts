@@ -4,6 +4,7 @@ import { startServiceWithKeys } from '../../../test/support/api/access/service-w
 import { json, type Service, startService } from '../../../test/support/service.ts'
 import { until } from '../../../test/support/until.ts'
 import { EDITOR_PICTURES } from './editor-pictures.ts'
+import { FORM_PICTURES } from './form-pictures.ts'
 import { MANAGEMENT_PICTURES } from './management-pictures.ts'
 import { MAPPING_PICTURES } from './mapping-pictures.ts'
 import { RECORD_PICTURES } from './record-pictures.ts'
@@ -69,6 +70,7 @@ const onSample = (name: string, path: string, prepare?: Shot['prepare']): Pictur
 
 export const PICTURES: readonly Picture[] = [
   ...EDITOR_PICTURES,
+  ...FORM_PICTURES,
   ...MANAGEMENT_PICTURES,
   ...MAPPING_PICTURES,
   ...TABLE_PICTURES,

@@ -8,6 +8,8 @@ export type DocumentField = Readonly<{
   /** `[]` means each element of an array, `<name>` each name of an object with free names. */
   path: string
   type?: string
+  /** The types of its values, if it takes several. */
+  types?: readonly string[]
   description?: string
   required?: true
   /** Filled in if the field is left out. */
@@ -38,13 +40,16 @@ export function describeFields(): readonly DocumentField[] {
 
 function addFields(field: Field, path: string, required: boolean, fields: DocumentField[]): void {
   if (path !== '') fields.push(describe(field, path, required))
-  // Of a text or an object, the fields of the object.
-  const { properties = field.anyOf?.find(({ type }) => type === 'object')?.properties } = field
+  // Of a text or an object, the fields of the object; of a text or an array, its elements.
+  const {
+    properties = field.anyOf?.find(({ type }) => type === 'object')?.properties,
+    items = field.anyOf?.find(({ type }) => type === 'array')?.items,
+  } = field
   for (const [name, property] of Object.entries(properties ?? {})) {
     const isRequired = field.required?.includes(name) === true && property.default === undefined
     addFields(property, path === '' ? name : `${path}.${name}`, isRequired, fields)
   }
-  if (field.items) addFields(field.items, `${path}[]`, false, fields)
+  if (items) addFields(items, `${path}[]`, false, fields)
   if (typeof field.additionalProperties === 'object') {
     addFields(field.additionalProperties, `${path}.<name>`, false, fields)
   }
@@ -56,6 +61,7 @@ function describe(field: Field, path: string, required: boolean): DocumentField 
   return {
     path,
     ...(type === undefined ? {} : { type }),
+    ...(field.anyOf === undefined ? {} : { types: field.anyOf.flatMap((one) => one.type ?? []) }),
     ...(description === undefined ? {} : { description }),
     ...(required ? { required } : {}),
     ...(filledIn === undefined ? {} : { default: filledIn }),

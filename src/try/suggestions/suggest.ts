@@ -335,12 +335,9 @@ const UNKEPT: Part = { part: 'incoming', reason: 'the body was not kept, or the 
 export const createReadRecordedMessage =
   (recorded: RecordedMessages): ReadRecordedMessage =>
   async (messageId) => {
-    const message = await readRecordedMessage(messageId, recorded).catch((thrown) => {
-      if (thrown instanceof Failure && thrown.code === 'MESSAGE_BODY_UNKNOWN') return undefined
-      throw thrown
-    })
-    if (message === undefined) return { source: {}, notRead: [UNKEPT] }
-    const { incoming, summaries, exchanges } = message
+    const { bodies } = await recorded.search.get(messageId)
+    if (!bodies.some(({ which }) => which === 'request')) return { source: {}, notRead: [UNKEPT] }
+    const { incoming, summaries, exchanges } = await readRecordedMessage(messageId, recorded)
     const answered = exchanges.filter(({ call }) => call.kind === 'lookup')
     const parts = [...summaries, ...answered.flatMap(({ summary }) => summary ?? [])]
     const cut = parts.filter((part) => part.cut)

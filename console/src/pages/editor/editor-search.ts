@@ -1,4 +1,4 @@
-/** The search parameters of the editor and the mapping view: the data that they run on. */
+/** The search parameters of the editor, the form and the mapping view: the data that they run on. */
 import { asChoice, asText, readSearch, type SearchValues } from '../../ui/search-params.ts'
 
 const PARAMETERS = {
@@ -6,10 +6,12 @@ const PARAMETERS = {
   message: asText,
   /** The name of a stored test. */
   test: asText,
-  /** Of the editor: the path of the field to go to. */
+  /** The path of the field to go to. */
   path: asText,
   /** Of the editor: saves the loaded message as a test. */
   save: asChoice(['test']),
+  /** Of the form: the section that it shows. */
+  part: asText,
 }
 
 export const readEditorSearch = readSearch(PARAMETERS)

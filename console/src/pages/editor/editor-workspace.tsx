@@ -1,12 +1,24 @@
 /** The editor of a draft that is open: its two panes, its dialogs, and what goes from one to the other. */
 import type { UseQueryResult } from '@tanstack/react-query'
-import { lazy, Suspense, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { Link } from '@tanstack/react-router'
+import {
+  type ComponentType,
+  lazy,
+  type Ref,
+  Suspense,
+  useEffect,
+  useEffectEvent,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import type { StoredText } from '../../api/document-calls.ts'
+import type { RunReport } from '../../api/run-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'
-import { faultSpan } from '../../draft/document-faults.ts'
-import { type Draft, NEW } from '../../draft/draft.ts'
+import { type DocumentFault, faultSpan } from '../../draft/document-faults.ts'
+import { type Draft, type DraftNow, NEW } from '../../draft/draft.ts'
 import { memberNamed, readTree } from '../../draft/json-places.ts'
 import { useDraftNow } from '../../draft/use-draft.ts'
 import { usePublishing } from '../../publish/use-publishing.tsx'
@@ -17,11 +29,11 @@ import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Loading } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
+import type { Knowledge } from './assist/editor-assist.ts'
 import { messagePaths } from './assist/message-paths.ts'
-import { DocumentPane } from './document/document-pane.tsx'
 import type { EditorSearch } from './editor-search.ts'
 import { lookupHosts } from './run/canned-answers.ts'
-import { useRuns } from './run/use-runs.ts'
+import { type Runs, useRuns } from './run/use-runs.ts'
 import { useLint } from './use-lint.ts'
 import { useLoadedData } from './use-loaded-data.ts'
 
@@ -33,13 +45,29 @@ const Inspector = lazy(() => loadInspector.then((one) => ({ default: one.Inspect
 const loadSaveTest = () => import('./save-test/save-test-dialog.tsx')
 const SaveTestDialog = lazy(() => loadSaveTest().then((one) => ({ default: one.SaveTestDialog })))
 
+/** The draft as text or as forms. */
+export type PaneProps = Readonly<{
+  draft: Draft
+  now: DraftNow
+  faults: readonly DocumentFault[]
+  isChecked: boolean
+  readOnly: boolean
+  /** Read at each completion. */
+  knowledge: () => Knowledge
+  report: RunReport | undefined
+  runs: Runs
+  onRun(): void
+  editor: Ref<CodeEditorHandle>
+}>
+
 export type EditorWorkspaceProps = Readonly<{
+  Pane: ComponentType<PaneProps>
   draft: Draft
   stored: UseQueryResult<StoredText>
   search: EditorSearch
 }>
 
-export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps) {
+export function EditorWorkspace({ Pane, draft, stored, search }: EditorWorkspaceProps) {
   const { id } = draft
   const isNew = id === NEW
   const now = useDraftNow(draft)
@@ -75,7 +103,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
   return (
     <Page
       title={title}
-      above={isNew ? null : <Navigation id={id} search={search} hasSchedule={hasSchedule} />}
+      above={isNew ? <NewNavigation /> : <Navigation id={id} search={search} hasSchedule={hasSchedule} />}
       actions={publishing.actions}
     >
       {publishing.banner}
@@ -88,7 +116,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
         </p>
       )}
       <div className="workspace">
-        <DocumentPane
+        <Pane
           draft={draft}
           now={now}
           faults={faults}
@@ -96,6 +124,7 @@ export function EditorWorkspace({ draft, stored, search }: EditorWorkspaceProps)
           readOnly={refusal !== undefined}
           knowledge={() => ({ vocabulary, paths })}
           report={report}
+          runs={runs}
           onRun={runs.shown.run}
           editor={editor}
         />
@@ -139,6 +168,17 @@ function readInputFormat(text: string): string | undefined {
   const input: unknown = memberNamed(memberNamed(readTree(text), 'transformation'), 'input')?.value
   return typeof input === 'string' ? input : undefined
 }
+
+const NewNavigation = () => (
+  <nav className="endpoint-head" aria-label="Views of the new endpoint">
+    <Link to="/endpoints/new" activeProps={{ 'aria-current': 'page' }} activeOptions={{ includeSearch: false }}>
+      Editor
+    </Link>
+    <Link to="/endpoints/$id/form" params={{ id: NEW }} activeProps={{ 'aria-current': 'page' }}>
+      Form
+    </Link>
+  </nav>
+)
 
 type NavigationProps = Readonly<{ id: string; search: EditorSearch; hasSchedule: boolean }>
 

@@ -5,7 +5,7 @@ type FieldProps = Readonly<{
   label: string
   /** Only for readers of the screen. */
   hideLabel?: boolean
-  hint?: string
+  hint?: ReactNode
   /** What is wrong with the value. */
   fault?: string | undefined
 }>
@@ -20,7 +20,7 @@ function Field({
   children,
 }: FieldProps & Readonly<{ children: (props: Described) => ReactNode }>) {
   const id = useId()
-  const describedBy = [hint && `${id}-hint`, fault && `${id}-fault`].filter(Boolean).join(' ')
+  const describedBy = [hint ? `${id}-hint` : '', fault && `${id}-fault`].filter(Boolean).join(' ')
   return (
     <div className="field">
       <label htmlFor={id} className={hideLabel ? 'visually-hidden' : undefined}>

@@ -41,8 +41,9 @@ export function EndpointPage({ id, part, data, actions, children }: EndpointPage
 
 /** The pages of an endpoint that are built, in their order. */
 const PAGES = [
-  { to: '/endpoints/$id/edit', title: 'Editor' },
-  { to: '/endpoints/$id/mapping', title: 'Mapping' },
+  { to: '/endpoints/$id/edit', title: 'Editor', isView: true },
+  { to: '/endpoints/$id/form', title: 'Form', isView: true },
+  { to: '/endpoints/$id/mapping', title: 'Mapping', isView: true },
   { to: '/endpoints/$id/tests', title: 'Tests' },
   { to: '/endpoints/$id/versions', title: 'Versions' },
   { to: '/endpoints/$id/stats', title: 'Statistics' },
@@ -96,12 +97,12 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
         </>
       )}
       <nav className="nav row end-row" aria-label="Pages of the endpoint">
-        {PAGES.map(({ to, title }) => (
+        {PAGES.map(({ to, title, ...page }) => (
           <Link
             key={to}
             to={to}
             params={{ id }}
-            search={to === '/endpoints/$id/edit' || to === '/endpoints/$id/mapping' ? kept : {}}
+            search={'isView' in page ? kept : {}}
             activeOptions={{ includeSearch: false }}
             activeProps={{ 'aria-current': 'page' }}
           >

@@ -1,7 +1,7 @@
 /** What can be at a place of a document: by the vocabulary of the service, the draft, and the loaded message. */
 import { getLocation } from 'jsonc-parser'
 import type { Vocabulary } from '../../../api/vocabulary-types.ts'
-import { listMembers, memberNamed, readTree } from '../../../draft/json-places.ts'
+import { listMembers, nodeAt, readTree } from '../../../draft/json-places.ts'
 
 export type { Vocabulary }
 
@@ -84,7 +84,7 @@ function namesAt(
 ): readonly Word[] {
   const parent = object.length === 0 ? undefined : fieldFor(vocabulary, object)
   if (object.length > 0 && parent === undefined) return namesInMapping(text, object, vocabulary, paths)
-  const there = new Set(listMembers(nodeAt(text, object)).map(({ name }) => name))
+  const there = new Set(listMembers(nodeAt(readTree(text), object)).map(({ name }) => name))
   const base = parent?.path ?? ''
   if (parent?.readsNames) {
     return pathWords(vocabulary, parent.reads, paths).map((word) => ({ ...word, insert: `${word.insert}: ""` }))
@@ -116,7 +116,7 @@ function namesInMapping(
     else if (place === 'target' && typeof step !== 'number') place = step === 'each' ? 'entries' : 'other'
   }
   if (place === 'other') return []
-  const there = new Set(listMembers(nodeAt(text, object)).map(({ name }) => name))
+  const there = new Set(listMembers(nodeAt(readTree(text), object)).map(({ name }) => name))
   const words = place === 'target' ? vocabulary.mappingTarget : vocabulary.eachRoots
   const own = words
     .filter(({ name }) => !there.has(name))
@@ -194,12 +194,6 @@ const functionWords = ({ mappingFunctions }: Vocabulary): readonly Word[] =>
     ...(signature !== undefined && { detail: signature }),
     ...(means !== undefined && { info: means }),
   }))
-
-function nodeAt(text: string, path: readonly (string | number)[]) {
-  let node = readTree(text)
-  for (const step of path) node = typeof step === 'number' ? node?.children?.[step] : memberNamed(node, step)
-  return node
-}
 
 /** What is said about the field at a place; undefined if it is none of the vocabulary. */
 export function meaningAt(text: string, offset: number, vocabulary: Vocabulary): VocabularyField | undefined {

@@ -1,40 +1,25 @@
 /** The text of the draft with its faults, its outline, and its expressions one by one. */
 import { nextDiagnostic } from '@codemirror/lint'
 import { keymap } from '@codemirror/view'
-import { lazy, type Ref, Suspense, useEffect, useMemo, useRef, useState } from 'react'
-import type { RunReport } from '../../../api/run-calls.ts'
-import type { DocumentFault } from '../../../draft/document-faults.ts'
-import type { Draft, DraftNow } from '../../../draft/draft.ts'
+import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type { Diagnostic, Extension } from '../../../ui/code/code-editor.tsx'
 import { DraftEditor } from '../../../ui/code/draft-editor.tsx'
 import type { CodeEditorHandle } from '../../../ui/code/editor-setup.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { useKey } from '../../../ui/keys/keymap.ts'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
-import type { Knowledge } from '../assist/editor-assist.ts'
+import type { PaneProps } from '../editor-workspace.tsx'
 import { documentOutline } from './document-outline.ts'
 import { FaultList } from './fault-list.tsx'
+import { UndoButtons } from './undo-buttons.tsx'
 
 const loadAssist = () => import('../assist/editor-assist.ts')
 const loadExpressions = () => import('./expression-pane.tsx')
 const ExpressionPane = lazy(() => loadExpressions().then((one) => ({ default: one.ExpressionPane })))
 
-export type DocumentPaneProps = Readonly<{
-  draft: Draft
-  now: DraftNow
-  faults: readonly DocumentFault[]
-  isChecked: boolean
-  readOnly: boolean
-  /** Read at each completion. */
-  knowledge: () => Knowledge
-  report: RunReport | undefined
-  onRun(): void
-  editor: Ref<CodeEditorHandle>
-}>
-
 type PaneView = 'document' | 'expressions'
 
-export function DocumentPane(props: DocumentPaneProps) {
+export function DocumentPane(props: PaneProps) {
   const { draft, now, faults, isChecked, readOnly, knowledge, report, onRun, editor } = props
   const [view, setView] = useState<PaneView>('document')
   const [hasOutline, setOutline] = useState(false)
@@ -93,12 +78,7 @@ export function DocumentPane(props: DocumentPaneProps) {
           Expressions
         </Button>
         <span className="pane-bar-end">
-          <Button tone="quiet" refused={now.canUndo ? undefined : 'There is nothing to undo.'} onPress={draft.undo}>
-            Undo
-          </Button>
-          <Button tone="quiet" refused={now.canRedo ? undefined : 'There is nothing to redo.'} onPress={draft.redo}>
-            Redo
-          </Button>
+          <UndoButtons draft={draft} now={now} />
           <Button tone="quiet" expanded={hasOutline} onPress={() => setOutline(!hasOutline)}>
             Outline
           </Button>

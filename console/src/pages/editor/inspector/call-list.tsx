@@ -18,6 +18,7 @@ export type CallListProps = Readonly<{
   request: string
   answers: EditedAnswers
   onAnswers(answers: EditedAnswers): void
+  title?: string
 }>
 
 /** The word for where an answer is from. */
@@ -37,12 +38,12 @@ const answersByKind = (answers: EditedAnswers, kind: RunCall['kind']) =>
 const withKind = (answers: EditedAnswers, kind: RunCall['kind'], of: EditedAnswers['lookups']): EditedAnswers =>
   kind === 'lookup' ? { ...answers, lookups: of } : { ...answers, responses: of }
 
-export function CallList({ report, request, answers, onAnswers }: CallListProps) {
+export function CallList({ report, request, answers, onAnswers, title = 'Calls' }: CallListProps) {
   const calls = report.calls ?? []
   if (calls.length === 0 && report.notMade === undefined) return null
   return (
-    <section aria-label="Calls" className="calls">
-      <h2>Calls</h2>
+    <section aria-label={title} className="calls">
+      <h2>{title}</h2>
       <ul>
         {calls.map((call, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a call has no other name than its place

@@ -1,6 +1,5 @@
 /** Changes of entries as edits of the text of the document: nothing but the entry that is meant changes. */
 import type { Edit } from '../../../draft/draft.ts'
-import { listMembers } from '../../../draft/json-places.ts'
 import {
   insertElement,
   insertMember,
@@ -10,7 +9,8 @@ import {
   objectText,
   removeChild,
   replaceNode,
-} from './json-edits.ts'
+} from '../../../draft/json-edits.ts'
+import { listMembers } from '../../../draft/json-places.ts'
 import type { EntryTarget, MappingLine, MappingText } from './mapping-entries.ts'
 
 /** A connection that is to be made. */

@@ -1,7 +1,7 @@
 /** The entries of `inputMapping`, read from the text of a document with their places in it. */
 import { type Node, type ParseError, parseTree } from 'jsonc-parser'
+import { nodeText } from '../../../draft/json-edits.ts'
 import { listMembers, memberNamed } from '../../../draft/json-places.ts'
-import { nodeText } from './json-edits.ts'
 
 /** One target of an entry. */
 export type EntryTarget = Readonly<{
