@@ -2,7 +2,6 @@
  * Suggests entries of `inputMapping`: fields of a message and of its output that have the same name, place and type. No value
  * of a message or sample is part of a suggestion.
  */
-import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject, omitUndefined } from '../../core/json.ts'
 import { collectInto, documentPath, type Lint, type LintSink } from '../../core/lint.ts'
 import { letOthersRun } from '../../core/slice.ts'
