@@ -50,7 +50,7 @@ export const MIN_SHOWN = 17
 const MIN_TELLING_BITS = 16
 
 /** An expression is compiled with the document. */
-const COMPILING_UNITS = 1_500
+const COMPILING_UNITS = 3_000
 
 const FINDERS: readonly ((search: Search) => void)[] = [
   findPaths,

@@ -151,6 +151,7 @@ async function deriveObject(
     const members = rows.map((value) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
     nodes.push(...(await derive(derivation, scope, members, [...steps, { kind: 'name', name }])))
   }
+  await derivation.pause()
   return joinConstants(scope, rows, steps, doubtConstants(rows, steps, preferSiblings(nodes)))
 }
 

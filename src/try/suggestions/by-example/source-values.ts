@@ -112,7 +112,7 @@ export function addColumns(
   place: Place,
   rows: readonly (Json | undefined)[],
 ): void {
-  if (into.columns.length >= MAX_COLUMNS || !spend(budget, rows.length)) return
+  if (!hasRoom(into.columns, budget) || !spend(budget, rows.length)) return
   const below = (step: PathStep): Place => ({ level: place.level, steps: [...place.steps, step] })
   into.columns.push({ place, ids: rows.map((value) => values.id(value)) })
   const names = new Set<string>()
@@ -140,6 +140,11 @@ export function addColumns(
       rows.map((value) => memberOf(value, name)),
     )
   }
+}
+
+function hasRoom(columns: readonly Column[], budget: Budget): boolean {
+  if (columns.length >= MAX_COLUMNS) budget.cut = true
+  return columns.length < MAX_COLUMNS
 }
 
 /** A place whose path is too long to be listed is left out. */
@@ -178,8 +183,8 @@ function addList(
         else isScalar ||= value !== undefined && value !== null
       }
     }
-    if (into.columns.length >= MAX_COLUMNS || !spend(budget, members.length)) return
-    if (isScalar && !isList && nesting > 0 && into.columns.length < MAX_COLUMNS) {
+    if (!hasRoom(into.columns, budget) || !spend(budget, members.length)) return
+    if (isScalar && !isList && nesting > 0) {
       const lists = members.map((row) => row?.map((value) => value ?? null))
       into.columns.push({ place: at, ids: lists.map((row) => values.id(row)) })
     }
