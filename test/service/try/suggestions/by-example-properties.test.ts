@@ -59,6 +59,32 @@ function makePair(random: Random): Pair {
   return [body, JSON.parse(JSON.stringify(output))]
 }
 
+/** Codes as wards or tests have them, and what they are called elsewhere. */
+const CODES: readonly (readonly [code: string, name: string])[] = Array.from({ length: 40 }, (_one, at) => {
+  const letters = `${String.fromCharCode(65 + (at % 26))}${String.fromCharCode(65 + ((at * 7) % 26))}`
+  return [
+    `${letters}${at < 26 ? '' : 'X'}`,
+    `${letters.toLowerCase()}-${['ward', 'unit', 'room', 'hall'][at % 4]}-${letters}`,
+  ]
+})
+
+/** `isInList`: the codes are those of elements; else each pair has one. */
+function makeCodedPair(random: Random, isInList: boolean): Pair {
+  const { id, sex } = makeValue(SHAPE, random) as JsonObject
+  if (!isInList) {
+    const [code, name] = random.pick(CODES)
+    return [{ id, sex, ward: code } as Json, { reference: `Patient/${id}`, place: name }]
+  }
+  const tests = Array.from(
+    { length: 6 + random.below(6) },
+    () => [...random.pick(CODES), random.below(10_000)] as const,
+  )
+  return [
+    { id, tests: tests.map(([test, , value]) => ({ test, value })) } as Json,
+    { reference: `Patient/${id}`, results: tests.map(([, code, value]) => ({ code, quantity: value })) },
+  ]
+}
+
 const ODD: readonly Json[] = [
   null,
   '',
@@ -139,6 +165,34 @@ describe('documents from examples', () => {
       const after = await deriveFrom([...pairs, [body, JSON.parse(JSON.stringify(output))]])
       assert.deepEqual(after.endpoint, before.endpoint, `round ${round}: ${JSON.stringify([pairs, body, output])}`)
     }
+  })
+
+  test('with tables stay as they are with a pair that agrees', async () => {
+    const random = createRandom(13)
+    const derived = async (pairs: readonly Pair[], keepsCodes: boolean) =>
+      deriveByExample(
+        pairs.map(([body, output]) => ({ given: { message: { body } }, output })),
+        base,
+        run,
+        { keepsCodes },
+      )
+    let withTables = 0
+    for (let round = 0; round < (LONG ? 200 : 10); round++) {
+      const isInList = round % 2 === 0
+      const pairs = Array.from({ length: isInList ? 8 : 40 }, () => makeCodedPair(random, isInList))
+      const before = await derived(pairs, true)
+      const [body] = makeCodedPair(random, isInList)
+      const { runs } = await run(before.endpoint, [{ message: { body } }])
+      const output = runs[0]?.output
+      if (output === undefined) continue
+      const more: readonly Pair[] = [...pairs, [body, JSON.parse(JSON.stringify(output))]]
+      const shown = `round ${round}: ${JSON.stringify([pairs, body, output])}`
+      assert.deepEqual((await derived(more, true)).endpoint, before.endpoint, shown)
+      const [one, other] = [await derived(pairs, false), await derived(more, false)]
+      assert.deepEqual([other.endpoint, other.tables], [one.endpoint, one.tables], shown)
+      if (Object.keys(one.tables).length > 0) withTables += 1
+    }
+    assert.ok(withTables >= 5, `${withTables} documents have tables`)
   })
 
   const fields = (count: number, make: (at: number) => Json): JsonObject =>
