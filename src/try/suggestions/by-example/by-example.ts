@@ -119,6 +119,7 @@ async function deriveFrom(
     await numberValues(values, roots, pause)
     await numberValues(values, output, pause)
   }
+  budget.left -= Math.min(values.count, UNITS / 2)
   for (const root of new Set(pairs.flatMap(({ roots }) => Object.keys(roots)))) {
     const rows = pairs.map(({ roots }) => roots[root])
     addColumns({ columns, lists }, values, budget, { level: 0, steps: [{ kind: 'name', name: root }] }, rows)

@@ -61,7 +61,10 @@ export function createRunPairs({ services, settings, logger }: RunPairsOptions):
       await letOthersRun()
       const step: Given = { message, nowMs, lookups: lookups ?? {}, responses: {}, secrets: {}, tables: {} }
       const { trace } = given.start({ given: step, seed: String(index), states: [] })
-      const { failure } = await intake.runDry(compiled, toIncoming({ message }, compiled, nowMs), trace)
+      const incoming = toIncoming({ message }, compiled, nowMs)
+      // Long messages take long enough each way.
+      await letOthersRun()
+      const { failure } = await intake.runDry(compiled, incoming, trace)
       const reached = (trace.reached ?? {}) as JsonObject
       const blamed = failure && { failure: { path: failure.options.path ?? '', error: failure.message } }
       runs.push({ output: reached.responseBody, roots: readRoots(reached, message), ...blamed })

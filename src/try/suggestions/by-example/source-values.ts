@@ -48,6 +48,10 @@ export class Values {
     return id
   }
 
+  get count(): number {
+    return this.#values.length
+  }
+
   value = (id: ValueId): Json | undefined => (id === ABSENT ? undefined : this.#values[id])
 
   #number<Key>(numbers: Map<Key, ValueId>, key: Key, value: Json): ValueId {
