@@ -122,7 +122,13 @@ async function deriveFrom(
   budget.left -= Math.min(values.count, UNITS / 2)
   for (const root of new Set(pairs.flatMap(({ roots }) => Object.keys(roots)))) {
     const rows = pairs.map(({ roots }) => roots[root])
-    addColumns({ columns, lists }, values, budget, { level: 0, steps: [{ kind: 'name', name: root }] }, rows)
+    await addColumns(
+      { columns, lists, pause },
+      values,
+      budget,
+      { level: 0, steps: [{ kind: 'name', name: root }] },
+      rows,
+    )
     await pause()
   }
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
