@@ -201,6 +201,14 @@ describe('documents from examples', () => {
   const word = () => String(makeValue('uuid', random))
   const LARGE: readonly (readonly [name: string, pairs: readonly Pair[], isCut: boolean])[] = [
     ['3,000 fields without a rule', [1, 2, 3].map(() => [fields(3_000, word), fields(3_000, word)]), true],
+    [
+      'a message of 4,500 fields',
+      [1, 2, 3].map(() => {
+        const body = fields(4_500, () => 0) as Record<string, Json>
+        return [{ id: word(), ...body }, { id: word() }]
+      }),
+      true,
+    ],
     ['3,000 zeros', [1, 2, 3].map(() => [fields(3_000, () => 0), fields(3_000, () => 0)]), false],
     [
       'lists of 10,000',
