@@ -7,14 +7,13 @@ import { DraftEditor } from '../../../ui/code/draft-editor.tsx'
 import type { CodeEditorHandle } from '../../../ui/code/editor-setup.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { useKey } from '../../../ui/keys/keymap.ts'
-import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import type { PaneProps } from '../editor-workspace.tsx'
-import { documentOutline } from './document-outline.ts'
 import { FaultList } from './fault-list.tsx'
 import { UndoButtons } from './undo-buttons.tsx'
 
 const loadAssist = () => import('../assist/editor-assist.ts')
 const loadExpressions = () => import('./expression-pane.tsx')
+const Outline = lazy(() => import('./outline.tsx').then((one) => ({ default: one.Outline })))
 const ExpressionPane = lazy(() => loadExpressions().then((one) => ({ default: one.ExpressionPane })))
 
 type PaneView = 'document' | 'expressions'
@@ -84,7 +83,11 @@ export function DocumentPane(props: PaneProps) {
           </Button>
         </span>
       </div>
-      {hasOutline && <Outline text={now.text} onGo={go} />}
+      {hasOutline && (
+        <Suspense>
+          <Outline text={now.text} onGo={go} />
+        </Suspense>
+      )}
       <div className="document-text" hidden={view !== 'document'}>
         <DraftEditor
           ref={setHandle}
@@ -102,25 +105,5 @@ export function DocumentPane(props: PaneProps) {
       )}
       <FaultList text={now.text} faults={faults} isChecked={isChecked} onGo={go} />
     </section>
-  )
-}
-
-function Outline({ text, onGo }: Readonly<{ text: string; onGo(from: number, to: number): void }>) {
-  const rows = useMemo(() => documentOutline(text), [text])
-  return (
-    <nav className="outline" aria-label="Outline">
-      <ul>
-        {rows.map(({ title, depth, from, to, detail }) => (
-          <li key={from} className={depth === 0 ? undefined : 'inner'}>
-            <button type="button" className="link" onClick={() => onGo(from, to)}>
-              <VisibleText text={title} max={200} />
-            </button>{' '}
-            <span className="quiet">
-              <VisibleText text={detail} max={200} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </nav>
   )
 }
