@@ -76,7 +76,7 @@ export function DocumentPane(props: PaneProps) {
         <Button tone="quiet" pressed={view === 'expressions'} onPress={() => setView('expressions')}>
           Expressions
         </Button>
-        <span className="pane-bar-end">
+        <span className="row end-row">
           <UndoButtons draft={draft} now={now} />
           <Button tone="quiet" expanded={hasOutline} onPress={() => setOutline(!hasOutline)}>
             Outline
