@@ -12,8 +12,10 @@ import { FaultList } from './fault-list.tsx'
 import { UndoButtons } from './undo-buttons.tsx'
 
 const loadAssist = () => import('../assist/editor-assist.ts')
+/** Loaded after the editor is shown, so that they open while the service is away, too. */
 const loadExpressions = () => import('./expression-pane.tsx')
-const Outline = lazy(() => import('./outline.tsx').then((one) => ({ default: one.Outline })))
+const loadOutline = () => import('./outline.tsx')
+const Outline = lazy(() => loadOutline().then((one) => ({ default: one.Outline })))
 const ExpressionPane = lazy(() => loadExpressions().then((one) => ({ default: one.ExpressionPane })))
 
 type PaneView = 'document' | 'expressions'
@@ -31,6 +33,7 @@ export function DocumentPane(props: PaneProps) {
       ({ documentAssist }) => setAssist(documentAssist(() => latest.current.knowledge())),
       () => undefined,
     )
+    for (const load of [loadOutline, loadExpressions]) load().catch(() => undefined)
   }, [])
   const extensions = useMemo(
     () => [
