@@ -51,7 +51,7 @@ export function DerivedView({ found, names, busy, refused, onAnswers, onOpen }: 
   ]
   return (
     <section className="derived" aria-label="What was found" aria-busy={busy}>
-      <div className="page-head">
+      <div className="between">
         <h2 ref={heading} tabIndex={-1}>
           What was found
         </h2>
@@ -154,7 +154,7 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
     title: 'Choose a rule',
     meaning: 'Rules that explain every pair as well',
     render: ({ target, state, choices }) => (
-      <div className="place-choices">
+      <div className="place-choices row">
         {choices.map((one) => (
           <Button key={one} label={`Use ${one} for ${target}`} busy={busy} onPress={() => choose(target, one)}>
             <Code>{one}</Code>
