@@ -3,9 +3,10 @@
  * of a message or sample is part of a suggestion.
  */
 import { isObject, type Json, type JsonObject, omitUndefined } from '../../core/json.ts'
-import { collectInto, documentPath, type Lint, type LintSink } from '../../core/lint.ts'
+import { collectInto, documentPath, joinPaths, type Lint, type LintSink } from '../../core/lint.ts'
 import { letOthersRun } from '../../core/slice.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
+import { readsRoot } from '../../document/reads/document-reads.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
@@ -129,9 +130,19 @@ export async function suggestByExample(
   })
   try {
     const starting = { ...base, requests: { lookup } }
-    const { endpoint, ...found } = await deriveByExample(pairs, starting, runPairs, { keepsCodes, answers })
-    const { requests: _requests, ...derived } = endpoint
-    const made = { ...whole, ...derived }
+    const transforms = transformsRead(whole)
+    const { endpoint, ...found } = await deriveByExample(pairs, starting, runPairs, { keepsCodes, answers, transforms })
+    const { requests: _requests, inputTransforms: computed, ...derived } = endpoint
+    const { inputTransforms: _inputTransforms, ...others } = whole
+    const inputTransforms = { ...transforms, ...(isObject(computed) ? computed : {}) }
+    const made = {
+      ...others,
+      ...derived,
+      ...(Object.keys(inputTransforms).length > 0 && { inputTransforms }),
+    }
+    // Parts of the document that don't run when it is derived may have faults, too.
+    const { errors } = await runPairs(made, [])
+    if (errors.length > 0) throw invalid(errors.map((one) => ({ ...one, path: joinPaths('endpoint', one.path) })))
     return {
       suggestions: [],
       endpoint: made,
@@ -154,6 +165,12 @@ export async function suggestByExample(
     const index = examples[thrown.index]?.index ?? thrown.index
     throw invalid([toFault(documentPath('examples', index, 'message'), thrown.message)])
   }
+}
+
+/** Those of a document that more than its mapping reads; each may read those before it. */
+function transformsRead({ inputTransforms, ...document }: JsonObject): JsonObject {
+  const { endpoint } = checkDocument({ ...document, inputMapping: {} })
+  return isObject(inputTransforms) && readsRoot(endpoint, 'transforms') ? inputTransforms : {}
 }
 
 /** A text says by how it begins what it is in, if it is in one of the formats that can be told so. */

@@ -22,7 +22,7 @@ import type { Node } from './nodes.ts'
 import { describeRule } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
 import { addColumns, type Budget, type Column, type ListColumn, type Scope, Values } from './source-values.ts'
-import { targetOf, type Written, walkNodes, withoutNodes, writeDocument } from './write-document.ts'
+import { type Given, targetOf, type Written, walkNodes, withoutNodes, writeDocument } from './write-document.ts'
 
 export type Example = Readonly<{ given: GivenMessage; output: Json }>
 
@@ -53,20 +53,27 @@ const MAX_ROUNDS = 4
 
 /**
  * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample, UnknownAnswers. The errors
- * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables.
+ * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables. `transforms`: those whose
+ * names are taken; they don't run.
  */
 export async function deriveByExample(
   examples: readonly Example[],
   base: JsonObject,
   run: RunPairs,
-  { keepsCodes = false, answers = {} }: Readonly<{ keepsCodes?: boolean; answers?: Answers }> = {},
+  {
+    keepsCodes = false,
+    answers = {},
+    transforms = {},
+  }: Readonly<{ keepsCodes?: boolean; answers?: Answers; transforms?: JsonObject }> = {},
 ): Promise<ByExample> {
   const pairs = await readPairs(examples, base, run)
+  const { constants } = base
+  const given = { constants: isObject(constants) ? constants : {}, inputTransforms: transforms }
   const held = pairs.filter((_pair, index) => isHeldBack(index, pairs.length))
   const kept = pairs.filter((_pair, index) => !isHeldBack(index, pairs.length))
   const heldBack =
-    held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run, answers), pairs, held, run)
-  const derived = await deriveFrom(pairs, base, run, answers, checkAnswers)
+    held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, given, run, answers), pairs, held, run)
+  const derived = await deriveFrom(pairs, base, given, run, answers, checkAnswers)
   const { endpoint, tables } = keepsCodes ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
   return { endpoint, tables, ...report(derived, pairs), heldBack, cut: derived.budget.cut }
 }
@@ -94,6 +101,7 @@ type Derived = Readonly<{ nodes: readonly Node[]; document: JsonObject; budget: 
 async function deriveFrom(
   pairs: readonly Pair[],
   base: JsonObject,
+  given: Given,
   run: RunPairs,
   answers: Answers,
   checkAll?: typeof checkAnswers,
@@ -121,7 +129,7 @@ async function deriveFrom(
     outputs.some((output) => JSON.stringify(firstAt(output, steps)) === '[]')
   let nodes = takeAnswers(found, answers, hasEmpty)
   for (let round = 0; ; round++) {
-    const written = writeDocument(nodes)
+    const written = writeDocument(nodes, given)
     const document = toDocument(base, written)
     const { errors, runs } = await run(
       document,
@@ -132,7 +140,7 @@ async function deriveFrom(
     if (round < MAX_ROUNDS) nodes = withoutNodes(nodes, refuted, round < MAX_ROUNDS / 2)
     else {
       const all = { kind: 'unknown', steps: [], pairs: [...pairs.keys()], doubt: 'refused' } as const
-      return { nodes: [all], document: toDocument(base, writeDocument([])), budget }
+      return { nodes: [all], document: toDocument(base, writeDocument([], given)), budget }
     }
   }
 }
@@ -151,18 +159,12 @@ async function numberValues(values: Values, value: Json, pause: () => Promise<vo
   values.id(value)
 }
 
-function toDocument(base: JsonObject, { constants, inputTransforms, inputMapping }: Written): JsonObject {
-  const { constants: given } = base
-  // Without any entry, the output would be the message.
-  const isEmpty = Object.keys(inputMapping).length === 0
-  const all = { ...(isObject(given) ? given : {}), ...constants, ...(isEmpty ? { nothing: {} } : {}) }
-  return {
-    ...base,
-    ...(Object.keys(all).length === 0 ? {} : { constants: all }),
-    ...(Object.keys(inputTransforms).length === 0 ? {} : { inputTransforms }),
-    inputMapping: isEmpty ? { 'constants.nothing': { transform: 'passThroughObject' } } : inputMapping,
-  }
-}
+const toDocument = (base: JsonObject, { constants, inputTransforms, inputMapping }: Written): JsonObject => ({
+  ...base,
+  ...(Object.keys(constants).length === 0 ? {} : { constants }),
+  ...(Object.keys(inputTransforms).length === 0 ? {} : { inputTransforms }),
+  inputMapping,
+})
 
 // What a run of the document over the pairs refutes.
 
