@@ -219,7 +219,7 @@ function starterDocument(
   return {
     name: name ?? 'From examples',
     endpoint: {
-      pattern: [pattern, ...missing.map((parameter) => `:${parameter}`)].join('/'),
+      pattern: [pattern.replace(/\/$/, ''), ...missing.map((parameter) => `:${parameter}`)].join('/') || '/',
       method: method ?? (first === undefined ? 'GET' : 'POST'),
     },
     transformation: {
