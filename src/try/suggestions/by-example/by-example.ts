@@ -7,6 +7,7 @@ import { isError } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
+import { readTableValue } from '../../../tables/table-thread.ts'
 import type { ByExample, Evidence, HeldBack, Question } from '../suggest-answer.ts'
 import {
   type Answers,
@@ -74,7 +75,9 @@ export async function deriveByExample(
   const heldBack =
     held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, given, run, answers), pairs, held, run)
   const derived = await deriveFrom(pairs, base, given, run, answers, checkAnswers)
-  const { endpoint, tables } = keepsCodes ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
+  const { endpoint, tables } = keepsCodes
+    ? { endpoint: derived.document, tables: {} }
+    : await withTables(derived.document)
   return { endpoint, tables, ...report(derived, pairs), heldBack, cut: derived.budget.cut }
 }
 
@@ -414,15 +417,18 @@ function shorten(value: Json): Json {
 }
 
 /** Long code lists as tables, named by the document, as tables belong to no endpoint, and their targets. */
-function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'> {
+async function withTables(document: JsonObject): Promise<Pick<ByExample, 'endpoint' | 'tables'>> {
   const tables: Record<string, readonly JsonObject[]> = {}
-  const change = (value: Json): Json => {
-    if (Array.isArray(value)) return value.map(change)
+  const change = async (value: Json): Promise<Json> => {
+    if (Array.isArray(value)) return Array.fromAsync(value as readonly Json[], change)
     if (!isObject(value)) return value
     const { key, transform } = value
     if (isObject(transform) && transform.function === 'mapCodes' && isObject(transform.parameters)) {
       const codes = Object.entries(transform.parameters)
-      if (codes.length >= MIN_TABLE && codes.every(([, code]) => typeof code === 'string' && code !== '')) {
+      const rows = codes.map(([code, translated]) => ({ code, value: translated as Json }))
+      const isLong = rows.length >= MIN_TABLE && rows.every((row) => typeof row.value === 'string' && row.value !== '')
+      // A code that no table can hold, such as an empty one, leaves the list in the document.
+      if (isLong && (await readTableValue(rows)).ok) {
         const wanted =
           `${document.name}-${key}`
             .replace(/[^A-Za-z0-9]+/g, '-')
@@ -431,12 +437,16 @@ function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'
             .slice(0, MAX_TABLE_NAME) || 'codes'
         let name = wanted
         for (let count = 2; Object.hasOwn(tables, name); count++) name = `${wanted}-${count}`
-        tables[name] = codes.map(([code, translated]) => ({ code, value: translated }))
+        tables[name] = rows
         return { key: key as Json, transform: { function: 'table', parameters: { table: name, missing: null } } }
       }
     }
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner)]))
+    const members = await Array.fromAsync(
+      Object.entries(value),
+      async ([name, inner]) => [name, await change(inner)] as const,
+    )
+    return Object.fromEntries(members)
   }
   const { inputMapping = {} } = document
-  return { endpoint: { ...document, inputMapping: change(inputMapping) }, tables }
+  return { endpoint: { ...document, inputMapping: await change(inputMapping) }, tables }
 }

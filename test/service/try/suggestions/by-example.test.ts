@@ -830,9 +830,47 @@ describe('POST /endpoints/suggest with examples', () => {
     })
   }
 
+  const CODES: readonly (readonly [what: string, odd: string, isTable: boolean])[] = [
+    ['as tables', 'K3', true],
+    ['in the document if one is empty', '', false],
+    ['in the document if one has a NUL character', 'K\0', false],
+    ['in the document if one has half of a surrogate pair', 'K\ud800', false],
+  ]
+  for (const [at, [what, odd, isTable]] of CODES.entries()) {
+    test(`has long code lists ${what}`, async () => {
+      const codeOf = (index: number) => (index % 25 === 3 ? odd : `K${index % 25}`)
+      const examples = Array.from({ length: 50 }, (_one, index) => ({
+        message: { body: { id: `id${index * 7}`, code: codeOf(index) } },
+        output: { group: `G${index % 25}x`, id: `id${index * 7}` },
+      }))
+      const { status, body } = await ask({ name: `Codes ${what}`, pattern: `/codes/${at}`, examples })
+      assert.equal(status, 200, JSON.stringify(body))
+      const tables = Object.entries(body.tables as Readonly<Record<string, Json>>)
+      assert.equal(tables.length, isTable ? 1 : 0)
+      for (const [name, rows] of tables) {
+        const stored = await fetch(`${service.adminUrl}/tables/${name}`, json('PUT', rows))
+        assert.ok(stored.ok, await stored.text())
+      }
+      assert.equal(JSON.stringify(body.endpoint).includes('mapCodes'), !isTable)
+      const created = await fetch(`${service.adminUrl}/endpoints`, json('POST', body.endpoint as JsonObject))
+      assert.equal(created.status, 201, await created.text())
+    })
+  }
+
   test('says what is wrong with a request', async () => {
     const refused: readonly (readonly [JsonObject, RegExp])[] = [
       [{ examples: [] }, /examples/],
+      ...[
+        { name: '' },
+        { name: ' ' },
+        { pattern: '' },
+        { pattern: 'nope' },
+        { pattern: '/endpoints' },
+        { pattern: '/a/:b/:b' },
+      ].map((given): readonly [JsonObject, RegExp] => [
+        { ...given, examples: [{ message: { body: {} }, output: {} }] },
+        new RegExp(`"path":"${Object.keys(given)[0]}"`),
+      ]),
       [{ examples: [{ message: {}, output: 1 }], target: { sample: 1 } }, /Leave \\"target\\" out/],
       [
         { examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] },
