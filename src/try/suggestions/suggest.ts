@@ -31,7 +31,7 @@ import { type RecordedMessages, readRecordedMessage } from '../dry-run/recorded-
 import { UnknownAnswers } from './by-example/answers.ts'
 import { deriveByExample, UnreadableExample } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
-import { type Examples, type GivenExample, type ReadExamples, testExamples } from './examples.ts'
+import { type Examples, type GivenExample, type ReadExamples, testExamples, withoutCredentials } from './examples.ts'
 import { type Leaf, Places, toJsonType } from './places.ts'
 import type { ByExample, Suggested } from './suggest-answer.ts'
 import { suggestEntries } from './suggest-entries.ts'
@@ -123,7 +123,11 @@ export async function suggestByExample(
   const whole = own ?? starter
   const base = Object.fromEntries(Object.entries(whole).filter(([name]) => !LEFT_OUT.includes(name)))
   const { lookup = [] } = (isObject(base.requests) ? base.requests : {}) as Readonly<{ lookup?: Json }>
-  const pairs = examples.map(({ given }, at) => ({ given, output: outputs[at]?.value ?? null }))
+  const values = outputs.map(({ value }) => value ?? null)
+  const pairs = examples.map((example, at) => ({
+    given: example.given,
+    output: withoutCredentials(values[at] ?? null, example),
+  }))
   const inRequest = <One extends Readonly<{ pair: number }>>(one: One): One => ({
     ...one,
     pair: examples[one.pair]?.index ?? one.pair,
@@ -149,11 +153,7 @@ export async function suggestByExample(
       ...found,
       questions: found.questions.map((one) => ({ ...one, examples: one.examples.map(inRequest) })),
       heldBack: { ...found.heldBack, wrong: found.heldBack.wrong.map(inRequest) },
-      tests: testExamples(
-        examples,
-        pairs.map(({ output }) => output),
-        made,
-      ),
+      tests: testExamples(examples, values, made),
       ...(notRead.length === 0 ? {} : { notRead: notRead.map(toFaultyPart) }),
     }
   } catch (thrown) {

@@ -97,6 +97,22 @@ const cases: readonly Case[] = [
     'requestBody.x',
   ),
   field(
+    'no mark of redaction',
+    [
+      ['Ann', '***'],
+      ['Bob', '***'],
+      ['Cleo', null],
+    ],
+    undefined,
+    'redacted',
+  ),
+  field('a text with stars', [
+    ['111-22-3417', '***-**-3417'],
+    ['222-31-9021', '***-**-9021'],
+    ['317-22-8893', '***-**-8893'],
+    ['444-19-7712', '***-**-7712'],
+  ]),
+  field(
     'a number as text',
     [
       [417, '417'],
