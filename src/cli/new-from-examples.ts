@@ -61,7 +61,8 @@ export async function derive(
   const tables = new Map<string, ActiveTable>()
   for (const [name, list] of Object.entries(rows)) {
     const reading = await readTableValue([...list])
-    if (!reading.ok) throw new Error(`The rows of the table ${name} have faults.`)
+    if (!reading.ok)
+      throw new CommandFault(reading.faults.map(({ path, message }) => sentenceAt(`tables.${name}${path}`, message)))
     tables.set(name, { name, version: 0, table: reading.table })
   }
   const run = createOfflineTests(settings, logger, tables)

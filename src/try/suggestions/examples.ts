@@ -4,15 +4,24 @@ import { Failure } from '../../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { documentPath, type Lint } from '../../core/lint.ts'
 import type { BodySummary, MessageRecord, RecordedBody } from '../../core/records/message-record.ts'
+import { isSecretName, isSecretParameter, MASK } from '../../core/secrets/secrets.ts'
 import type { CannedAnswers } from '../../document/checks/dry-run-request.ts'
 import { OPTION_SCHEMAS } from '../../formats/codecs.ts'
 import { callMessageLog } from '../../records/message-log/message-search.ts'
-import { describeLoss, type RecordedMessages, readRecordedMessage } from '../dry-run/recorded-message.ts'
+import { hideValues } from '../../records/message-log/redaction.ts'
+import {
+  describeLoss,
+  type NotReproduced,
+  type RecordedMessage,
+  type RecordedMessages,
+  readRecordedMessage,
+} from '../dry-run/recorded-message.ts'
 import { literal } from '../tests/expectation-of-record.ts'
 import { testInputFromLogEntry } from '../tests/given-of-record.ts'
 import { readBody } from '../tests/observed.ts'
 import { type RecordedEndpoints, readRecordedDocument } from '../tests/recorded-tests.ts'
 import { MAX_TEST_BYTES } from '../tests/test-file.ts'
+import { isRedacted } from './by-example/derive.ts'
 import type { GivenMessage } from './by-example/run-pairs.ts'
 import { invalid, type SampleBody, type SuggestRequest } from './suggest-request.ts'
 
@@ -27,13 +36,15 @@ export type GivenExample = Readonly<{
   name?: string
   /** The recorded message, as tests have it. */
   source?: JsonObject
+  /** Its credentials, which its parameters and headers are given without. */
+  credentials?: ReadonlySet<string>
 }>
 
 export type Examples = Readonly<{
   examples: readonly GivenExample[]
   /** What a new document takes from the endpoint of recorded messages. */
   kept: JsonObject
-  /** Why recorded messages were left out, and which have redacted parts. */
+  /** Why recorded messages were left out, and what others lack of what they had. */
   notRead: readonly Lint[]
 }>
 
@@ -104,7 +115,7 @@ export function createReadExamples(recorded: RecordedMessages, endpoints: Record
         if (bytes > MAX_EXAMPLE_BYTES) {
           throw new Unusable(`With it, the messages have more than ${MAX_EXAMPLE_BYTES.toLocaleString('en')} bytes.`)
         }
-        for (const reason of one.masked) note(reason)
+        for (const reason of one.lacks) note(reason)
         examples.push({ index, ...one.example, ...(output === undefined ? {} : { output, outputType }) })
       } catch (thrown) {
         // What is not found, or not kept.
@@ -132,8 +143,8 @@ type Recorded = Readonly<{
   record: MessageRecord
   document: JsonObject
   bytes: number
-  /** Which parts were redacted. */
-  masked: readonly string[]
+  /** Which parts were redacted, or are not as the message had them. */
+  lacks: readonly string[]
   example: Omit<GivenExample, 'index'>
 }>
 
@@ -170,18 +181,42 @@ async function readRecorded(
     record,
     document,
     bytes: parts.reduce((sum, { size }) => sum + size, 0),
-    masked: [...new Set(parts.flatMap(describePart))],
+    lacks: [...new Set([...parts.flatMap(describePart), ...losses.map(describeLack)])],
     example: {
       given: given as GivenMessage,
       output: null,
       ...(made && toOutput(made)),
+      credentials: credentialsOf(message),
       source: { messageId, ...(endpointVersion === undefined ? {} : { endpointVersion }) },
     },
   }
 }
 
-const describePart = (part: BodySummary): readonly string[] =>
-  describeLoss(part.which, part).map(({ path, reason }) => `${path}: ${reason}`)
+const describeLack = ({ path, reason }: NotReproduced): string => `${path}: ${reason}`
+
+const describePart = (part: BodySummary): readonly string[] => describeLoss(part.which, part).map(describeLack)
+
+/** A header may have a scheme before the value. */
+function credentialsOf({ incoming: { query = {}, requestHeaders } }: RecordedMessage): ReadonlySet<string> {
+  const values = [
+    ...Object.entries(query).filter(([name]) => isSecretParameter(name)),
+    ...Object.entries(requestHeaders).filter(([name]) => isSecretName(name)),
+  ].flatMap(([, value]) => [value].flat().map(String))
+  return new Set(values.flatMap((value) => [value, value.replace(/^[\w-]+\s+/, '')]))
+}
+
+/** With a mark in place of what has a credential. */
+export function withoutCredentials(value: Json, { credentials = new Set() }: Pick<GivenExample, 'credentials'>): Json {
+  if (credentials.size === 0) return value
+  const hide = hideValues(credentials)
+  const change = (one: Json): Json => {
+    if (typeof one === 'string') return hide(one) === one ? one : MASK
+    if (typeof one === 'number') return hide(String(one)) === MASK ? MASK : one
+    if (Array.isArray(one)) return one.map(change)
+    return isObject(one) ? Object.fromEntries(Object.entries(one).map(([name, inner]) => [name, change(inner)])) : one
+  }
+  return change(value)
+}
 
 /** What the mapping made; where it passes messages on, the answer. */
 async function readOutput(
@@ -222,7 +257,13 @@ export function testExamples(
   const isAnswer = answer === undefined && [response].flat().length === 0
   const isJson = isObject(transformation) && /JSON$/.test(String(transformation.output))
   let bytes = HEAD_BYTES
-  return examples.flatMap(({ index, name, given: { message, lookups = {} }, output, outputType, source }, at) => {
+  return examples.flatMap((example, at) => {
+    const { index, name, given, output, outputType, source } = example
+    const { message, lookups = {} } = given
+    const expected = (value: Json): Json => {
+      const shown = literal(withoutCredentials(value, example))
+      return source === undefined ? shown : withoutMarks(shown)
+    }
     // A text that has no format is the output itself.
     const text = typeof output === 'string' && output !== outputs[at] ? output : undefined
     const body = text === undefined ? output : readBody(text, outputType, document).value
@@ -233,10 +274,18 @@ export function testExamples(
       given: { message, ...(Object.keys(lookups).length === 0 ? {} : { lookups }) },
       expect: {
         outcome: 'done',
-        ...(answers ? { answer: { status: 200, body: literal(body) } } : { mapped: literal(outputs[at] ?? null) }),
+        ...(answers ? { answer: { status: 200, body: expected(body) } } : { mapped: expected(outputs[at] ?? null) }),
       },
     } as JsonObject
     bytes += Buffer.byteLength(JSON.stringify(test)) + 1
     return bytes > MAX_TEST_BYTES ? [] : [test]
   })
+}
+
+/** In: an expectation. What was redacted may be anything. */
+function withoutMarks(value: Json): Json {
+  if (Array.isArray(value)) return value.map(withoutMarks)
+  if (!isObject(value)) return isRedacted(value) ? { $any: true } : value
+  if (Object.hasOwn(value, '$literal')) return value
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutMarks(inner)]))
 }

@@ -43,7 +43,7 @@ export const Suggestions = named(
     ),
     notRead: described(
       list(object({ part: text, reason: text })),
-      'Of recorded messages: parts that were not kept or are redacted, and examples that were left out.',
+      'Of recorded messages: parts that were not kept, are redacted or differ, and examples that were left out.',
     ),
     endpoint: described(Endpoint, 'Of examples: the document that makes their outputs of their messages.'),
     tests: described(list(Test), 'Of examples: a test of each, as many as a file of tests holds.'),

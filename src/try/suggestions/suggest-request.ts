@@ -22,8 +22,11 @@ import {
   text,
   values,
 } from '../../core/schema.ts'
+import { checkField } from '../../document/checks/check-field.ts'
 import { MESSAGE_PARTS } from '../../document/checks/dry-run-request.ts'
+import { EndpointField } from '../../document/schema/schema.ts'
 import { FORMATS } from '../../formats/codecs.ts'
+import { parseRoutePattern } from '../../language/route-pattern.ts'
 
 export const SampleBodySchema = named(
   'SampleBody',
@@ -121,6 +124,10 @@ export type DraftRequest = Static<typeof DraftRequest>
 export function lintSuggestRequest(request: JsonObject, lint: LintSink): void {
   const has = (name: keyof SuggestRequest): boolean => request[name] !== undefined
   const hasOne = has('endpoint') && has('endpointId')
+  const { name, pattern } = request
+  if (typeof name === 'string') checkField(EndpointField.properties?.name ?? {}, name, lint.at('name'))
+  const route = typeof pattern === 'string' ? parseRoutePattern(pattern) : undefined
+  if (route?.ok === false) lint.at('pattern').error(route.message)
   if (has('examples')) {
     for (const name of ['source', 'messageId', 'target', 'fields'] as const) {
       if (has(name)) lint.at(name).error(`Leave "${name}" out beside "examples".`)

@@ -3,9 +3,10 @@
  * of a message or sample is part of a suggestion.
  */
 import { isObject, type Json, type JsonObject, omitUndefined } from '../../core/json.ts'
-import { collectInto, documentPath, type Lint, type LintSink } from '../../core/lint.ts'
+import { collectInto, documentPath, joinPaths, type Lint, type LintSink } from '../../core/lint.ts'
 import { letOthersRun } from '../../core/slice.ts'
 import { checkDocument } from '../../document/checks/check-document.ts'
+import { readsRoot } from '../../document/reads/document-reads.ts'
 import type { Endpoint } from '../../document/schema/schema.ts'
 import { Unreadable } from '../../formats/body-faults.ts'
 import type { Codec, ParserSettings } from '../../formats/codec.ts'
@@ -30,7 +31,7 @@ import { type RecordedMessages, readRecordedMessage } from '../dry-run/recorded-
 import { UnknownAnswers } from './by-example/answers.ts'
 import { deriveByExample, UnreadableExample } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
-import { type Examples, type GivenExample, type ReadExamples, testExamples } from './examples.ts'
+import { type Examples, type GivenExample, type ReadExamples, testExamples, withoutCredentials } from './examples.ts'
 import { type Leaf, Places, toJsonType } from './places.ts'
 import type { ByExample, Suggested } from './suggest-answer.ts'
 import { suggestEntries } from './suggest-entries.ts'
@@ -122,27 +123,37 @@ export async function suggestByExample(
   const whole = own ?? starter
   const base = Object.fromEntries(Object.entries(whole).filter(([name]) => !LEFT_OUT.includes(name)))
   const { lookup = [] } = (isObject(base.requests) ? base.requests : {}) as Readonly<{ lookup?: Json }>
-  const pairs = examples.map(({ given }, at) => ({ given, output: outputs[at]?.value ?? null }))
+  const values = outputs.map(({ value }) => value ?? null)
+  const pairs = examples.map((example, at) => ({
+    given: example.given,
+    output: withoutCredentials(values[at] ?? null, example),
+  }))
   const inRequest = <One extends Readonly<{ pair: number }>>(one: One): One => ({
     ...one,
     pair: examples[one.pair]?.index ?? one.pair,
   })
   try {
     const starting = { ...base, requests: { lookup } }
-    const { endpoint, ...found } = await deriveByExample(pairs, starting, runPairs, { keepsCodes, answers })
-    const { requests: _requests, ...derived } = endpoint
-    const made = { ...whole, ...derived }
+    const transforms = transformsRead(whole)
+    const { endpoint, ...found } = await deriveByExample(pairs, starting, runPairs, { keepsCodes, answers, transforms })
+    const { requests: _requests, inputTransforms: computed, ...derived } = endpoint
+    const { inputTransforms: _inputTransforms, ...others } = whole
+    const inputTransforms = { ...transforms, ...(isObject(computed) ? computed : {}) }
+    const made = {
+      ...others,
+      ...derived,
+      ...(Object.keys(inputTransforms).length > 0 && { inputTransforms }),
+    }
+    // Parts of the document that don't run when it is derived may have faults, too.
+    const { errors } = await runPairs(made, [])
+    if (errors.length > 0) throw invalid(errors.map((one) => ({ ...one, path: joinPaths('endpoint', one.path) })))
     return {
       suggestions: [],
       endpoint: made,
       ...found,
       questions: found.questions.map((one) => ({ ...one, examples: one.examples.map(inRequest) })),
       heldBack: { ...found.heldBack, wrong: found.heldBack.wrong.map(inRequest) },
-      tests: testExamples(
-        examples,
-        pairs.map(({ output }) => output),
-        made,
-      ),
+      tests: testExamples(examples, values, made),
       ...(notRead.length === 0 ? {} : { notRead: notRead.map(toFaultyPart) }),
     }
   } catch (thrown) {
@@ -154,6 +165,12 @@ export async function suggestByExample(
     const index = examples[thrown.index]?.index ?? thrown.index
     throw invalid([toFault(documentPath('examples', index, 'message'), thrown.message)])
   }
+}
+
+/** Those of a document that more than its mapping reads; each may read those before it. */
+function transformsRead({ inputTransforms, ...document }: JsonObject): JsonObject {
+  const { endpoint } = checkDocument({ ...document, inputMapping: {} })
+  return isObject(inputTransforms) && readsRoot(endpoint, 'transforms') ? inputTransforms : {}
 }
 
 /** A text says by how it begins what it is in, if it is in one of the formats that can be told so. */
@@ -202,7 +219,7 @@ function starterDocument(
   return {
     name: name ?? 'From examples',
     endpoint: {
-      pattern: [pattern, ...missing.map((parameter) => `:${parameter}`)].join('/'),
+      pattern: [pattern.replace(/\/$/, ''), ...missing.map((parameter) => `:${parameter}`)].join('/') || '/',
       method: method ?? (first === undefined ? 'GET' : 'POST'),
     },
     transformation: {

@@ -30,8 +30,8 @@ const logger = createLogger({ ...settings, logLevel: 'error' })
 export const run = createRunPairs({ services: createOfflineServices(settings), settings, logger })
 
 const ROOT = new URL('../../../', import.meta.url).pathname
-/** Documents that people run; they are not part of the repository. */
-const REAL = process.env.REAL_DOCUMENTS ?? '/work/shared/real-documents/as-written'
+/** Of documents. That of documents that people run is not part of the repository: REAL_DOCUMENTS names it. */
+const FOLDERS = [`${ROOT}samples`, ...(process.env.REAL_DOCUMENTS ? [process.env.REAL_DOCUMENTS] : [])]
 
 export type Measured = Readonly<{
   leaves: number
@@ -128,7 +128,7 @@ function readDocument(name: string): Measurable | undefined {
   const own = DOCUMENTS[name]
   if (own !== undefined) return own
   const shape = SHAPES[name]
-  const file = [`${ROOT}samples/${name}.json`, `${REAL}/${name}.json`].find((path) => existsSync(path))
+  const file = FOLDERS.map((folder) => `${folder}/${name}.json`).find((path) => existsSync(path))
   if (shape === undefined || file === undefined) return undefined
   const text = readFileSync(file, 'utf8')
   // Older documents read the body of an answer without `data`.

@@ -7,6 +7,7 @@ import { isError } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
+import { readTableValue } from '../../../tables/table-thread.ts'
 import type { ByExample, Evidence, HeldBack, Question } from '../suggest-answer.ts'
 import {
   type Answers,
@@ -22,7 +23,7 @@ import type { Node } from './nodes.ts'
 import { describeRule } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
 import { addColumns, type Budget, type Column, type ListColumn, type Scope, Values } from './source-values.ts'
-import { targetOf, type Written, walkNodes, withoutNodes, writeDocument } from './write-document.ts'
+import { type Given, targetOf, type Written, walkNodes, withoutNodes, writeDocument } from './write-document.ts'
 
 export type Example = Readonly<{ given: GivenMessage; output: Json }>
 
@@ -55,22 +56,31 @@ const MAX_ROUNDS = 4
 
 /**
  * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample, UnknownAnswers. The errors
- * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables.
+ * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables. `transforms`: those whose
+ * names are taken; they don't run.
  */
 export async function deriveByExample(
   examples: readonly Example[],
   base: JsonObject,
   run: RunPairs,
-  { keepsCodes = false, answers = {} }: Readonly<{ keepsCodes?: boolean; answers?: Answers }> = {},
+  {
+    keepsCodes = false,
+    answers = {},
+    transforms = {},
+  }: Readonly<{ keepsCodes?: boolean; answers?: Answers; transforms?: JsonObject }> = {},
 ): Promise<ByExample> {
   const pairs = await readPairs(examples, base, run)
+  const { constants } = base
+  const given = { constants: isObject(constants) ? constants : {}, inputTransforms: transforms }
   const tried = pairs.slice(0, countTried(pairs))
   const held = tried.filter((_pair, index) => isHeldBack(index, tried.length))
   const kept = tried.filter((_pair, index) => !isHeldBack(index, tried.length))
   const heldBack =
-    held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run, answers), pairs, held, run)
-  const derived = await deriveFrom(pairs, base, run, answers, checkAnswers)
-  const { endpoint, tables } = keepsCodes ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
+    held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, given, run, answers), pairs, held, run)
+  const derived = await deriveFrom(pairs, base, given, run, answers, checkAnswers)
+  const { endpoint, tables } = keepsCodes
+    ? { endpoint: derived.document, tables: {} }
+    : await withTables(derived.document)
   return { endpoint, tables, ...(await report(derived, pairs)), heldBack, cut: derived.budget.cut }
 }
 
@@ -106,6 +116,7 @@ type Derived = Readonly<{ nodes: readonly Node[]; document: JsonObject; budget: 
 async function deriveFrom(
   pairs: readonly Pair[],
   base: JsonObject,
+  given: Given,
   run: RunPairs,
   answers: Answers,
   checkAll?: typeof checkAnswers,
@@ -144,7 +155,7 @@ async function deriveFrom(
   let nodes = takeAnswers(found, answers, hasEmpty)
   for (let round = 0; ; round++) {
     await pause()
-    const written = writeDocument(nodes)
+    const written = writeDocument(nodes, given)
     const document = toDocument(base, written)
     const { errors, runs } = await run(
       document,
@@ -155,7 +166,7 @@ async function deriveFrom(
     if (round < MAX_ROUNDS) nodes = withoutNodes(nodes, refuted, round < MAX_ROUNDS / 2)
     else {
       const all = { kind: 'unknown', steps: [], pairs: [...pairs.keys()], doubt: 'refused' } as const
-      return { nodes: [all], document: toDocument(base, writeDocument([])), budget }
+      return { nodes: [all], document: toDocument(base, writeDocument([], given)), budget }
     }
   }
 }
@@ -174,18 +185,12 @@ async function numberValues(values: Values, value: Json, pause: () => Promise<vo
   values.id(value)
 }
 
-function toDocument(base: JsonObject, { constants, inputTransforms, inputMapping }: Written): JsonObject {
-  const { constants: given } = base
-  // Without any entry, the output would be the message.
-  const isEmpty = Object.keys(inputMapping).length === 0
-  const all = { ...(isObject(given) ? given : {}), ...constants, ...(isEmpty ? { nothing: {} } : {}) }
-  return {
-    ...base,
-    ...(Object.keys(all).length === 0 ? {} : { constants: all }),
-    ...(Object.keys(inputTransforms).length === 0 ? {} : { inputTransforms }),
-    inputMapping: isEmpty ? { 'constants.nothing': { transform: 'passThroughObject' } } : inputMapping,
-  }
-}
+const toDocument = (base: JsonObject, { constants, inputTransforms, inputMapping }: Written): JsonObject => ({
+  ...base,
+  ...(Object.keys(constants).length === 0 ? {} : { constants }),
+  ...(Object.keys(inputTransforms).length === 0 ? {} : { inputTransforms }),
+  inputMapping,
+})
 
 // What a run of the document over the pairs refutes.
 
@@ -454,15 +459,18 @@ function shorten(value: Json): Json {
 }
 
 /** Long code lists as tables, named by the document, as tables belong to no endpoint, and their targets. */
-function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'> {
+async function withTables(document: JsonObject): Promise<Pick<ByExample, 'endpoint' | 'tables'>> {
   const tables: Record<string, readonly JsonObject[]> = {}
-  const change = (value: Json): Json => {
-    if (Array.isArray(value)) return value.map(change)
+  const change = async (value: Json): Promise<Json> => {
+    if (Array.isArray(value)) return Array.fromAsync(value as readonly Json[], change)
     if (!isObject(value)) return value
     const { key, transform } = value
     if (isObject(transform) && transform.function === 'mapCodes' && isObject(transform.parameters)) {
       const codes = Object.entries(transform.parameters)
-      if (codes.length >= MIN_TABLE && codes.every(([, code]) => typeof code === 'string' && code !== '')) {
+      const rows = codes.map(([code, translated]) => ({ code, value: translated as Json }))
+      const isLong = rows.length >= MIN_TABLE && rows.every((row) => typeof row.value === 'string' && row.value !== '')
+      // A code that no table can hold, such as an empty one, leaves the list in the document.
+      if (isLong && (await readTableValue(rows)).ok) {
         const wanted =
           `${document.name}-${key}`
             .replace(/[^A-Za-z0-9]+/g, '-')
@@ -471,12 +479,16 @@ function withTables(document: JsonObject): Pick<ByExample, 'endpoint' | 'tables'
             .slice(0, MAX_TABLE_NAME) || 'codes'
         let name = wanted
         for (let count = 2; Object.hasOwn(tables, name); count++) name = `${wanted}-${count}`
-        tables[name] = codes.map(([code, translated]) => ({ code, value: translated }))
+        tables[name] = rows
         return { key: key as Json, transform: { function: 'table', parameters: { table: name, missing: null } } }
       }
     }
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, change(inner)]))
+    const members = await Array.fromAsync(
+      Object.entries(value),
+      async ([name, inner]) => [name, await change(inner)] as const,
+    )
+    return Object.fromEntries(members)
   }
   const { inputMapping = {} } = document
-  return { endpoint: { ...document, inputMapping: change(inputMapping) }, tables }
+  return { endpoint: { ...document, inputMapping: await change(inputMapping) }, tables }
 }

@@ -30,6 +30,7 @@ export const DOUBTS = {
   codes: 'Codes that no pair has are left out; add them.',
   empty: 'No pair shows what an empty list becomes.',
   single: 'No pair has more than one element in this list.',
+  redacted: 'The pairs have what was redacted here, or a credential of the message.',
   refused: 'What was derived gave another value when it ran.',
 } as const
 export type Doubt = keyof typeof DOUBTS

@@ -4,6 +4,7 @@
  */
 import { isObject, type Json, REFUSED_NAMES } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
+import { MASK, REDACTED } from '../../../core/secrets/secrets.ts'
 import { isTooLong } from '../../../language/paths/path-tree.ts'
 import { findAppended } from './append-sources.ts'
 import { type Choice, chooseRule, type Doubt, MIN_SHOWN, placeKey } from './choose-rule.ts'
@@ -52,6 +53,7 @@ export async function derive(
   const there = rows.filter((value) => value !== undefined && value !== null)
   if (rows.every(isAbsent)) return []
   if (!spend(derivation.budget, 10 + rows.length)) return [unknown(scope, rows, steps)]
+  if (there.some(isRedacted)) return [{ ...unknown(scope, rows, steps), doubt: 'redacted' }]
   if (there.every(isScalar)) return [deriveValue(derivation, scope, rows, steps)]
   const whole = copyWhole(derivation, scope, rows, steps)
   if (whole !== undefined) return [whole]
@@ -65,6 +67,11 @@ export async function derive(
   }
   return [unknown(scope, rows, steps)]
 }
+
+/** A mark of records of messages, alone or as a part of a text, or a list with one. A value such as `***-**-1234` is none. */
+export const isRedacted = (value: Json): boolean =>
+  typeof value === 'string' ? MARK.test(value) : Array.isArray(value) && value.some((one) => isRedacted(one as Json))
+const MARK = new RegExp(`(?:^|[\\s=:/"'?&])(?:${RegExp.escape(MASK)}|${RegExp.escape(REDACTED)})(?:$|[\\s"'&@/,;])`)
 
 const unknown = (scope: Scope, rows: Rows, steps: readonly PathStep[]): UnknownNode => ({
   kind: 'unknown',

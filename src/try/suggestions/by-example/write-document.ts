@@ -8,12 +8,17 @@ import { expressionPath, mappingPath, rulePlaces } from './rules.ts'
 import type { Place } from './source-values.ts'
 
 export type Written = Readonly<{
+  /** With those that were given. */
   constants: JsonObject
+  /** Those that the mapping reads. */
   inputTransforms: JsonObject
   inputMapping: JsonObject
   /** The nodes of the part of the document that a path leads to. */
   blame(path: string): readonly Node[]
 }>
+
+/** What a document has already: constants and transforms that other parts of it read. */
+export type Given = Readonly<{ constants: JsonObject; inputTransforms: JsonObject }>
 
 type Names = Map<string, Json>
 type Entries = Map<string, Json[]>
@@ -26,13 +31,28 @@ const SCALAR_FIELD = 'value'
 type Computed = Readonly<{ name: string; fields: ReadonlyMap<Node, string>; isScalar: boolean }>
 
 class DocumentWriter {
-  readonly constants: Names = new Map()
+  readonly constants: Names
   readonly transforms: Names = new Map()
+  /** The names of values and of given expressions, by their text. */
+  readonly #constantNames: Map<string, string>
+  readonly #givenTransforms: ReadonlyMap<string, string>
+  readonly #transformNames: Names
   readonly #computed = new Map<ListNode, Computed>()
   readonly #origins: (readonly [path: string, node: Node])[] = []
 
+  constructor({ constants, inputTransforms }: Given) {
+    const readable = (all: JsonObject) => Object.entries(all).filter(([name]) => READABLE.test(name))
+    this.constants = new Map(Object.entries(constants))
+    this.#constantNames = new Map(readable(constants).map(([name, value]) => [JSON.stringify(value), name]))
+    this.#givenTransforms = new Map(readable(inputTransforms).map(([name, text]) => [String(text), name]))
+    this.#transformNames = new Map(Object.entries(inputTransforms))
+  }
+
   write(nodes: readonly Node[]): Written {
-    const mapping = this.#entries(nodes, 0, undefined)
+    const entries = this.#entries(nodes, 0, undefined)
+    // Without any entry, the output would be the message.
+    const isEmpty = Object.keys(entries).length === 0
+    const mapping = isEmpty ? { [`constants.${this.#nameConstant({}, 'nothing')}`]: PASS } : entries
     return {
       constants: Object.fromEntries(this.constants),
       inputTransforms: Object.fromEntries(this.transforms),
@@ -97,12 +117,8 @@ class DocumentWriter {
         add(`item.${pathText([named(own.fields.get(node) ?? '')])}`, key)
         return
       }
-      const name = uniqueName(this.transforms, lastName(node.steps))
-      this.transforms.set(
-        name,
-        rule.write((place) => expressionPath('', place.steps)),
-      )
-      add(`transforms.${name}`, isWhole ? PASS : key)
+      const text = rule.write((place) => expressionPath('', place.steps))
+      add(`transforms.${this.#nameTransform(text, lastName(node.steps))}`, isWhole ? PASS : key)
     } else {
       const { transform, parameters } = rule
       const called = parameters === undefined ? transform : { function: transform as string, parameters }
@@ -153,13 +169,10 @@ class DocumentWriter {
     let source = listPath
     let computed = this.#computed.get(node)
     if (level === 0 && needsComputing(node)) {
-      const name = uniqueName(this.transforms, lastName(node.list.steps))
-      computed = this.#plan(node, name)
-      this.transforms.set(
-        name,
-        this.#listExpression(node, (place) => expressionPath('', place.steps)),
-      )
-      source = `transforms.${name}[]`
+      const wanted = lastName(node.list.steps)
+      computed = this.#plan(node, wanted)
+      const text = this.#listExpression(node, (place) => expressionPath('', place.steps))
+      source = `transforms.${this.#nameTransform(text, wanted)}[]`
     } else if (computed !== undefined) source = `item.${pathText([named(computed.name)])}[]`
     add(source, {
       key: `${targetText(node.steps)}[]`,
@@ -230,14 +243,25 @@ class DocumentWriter {
 
   #nameConstant(value: Json, wanted: string): string {
     const text = JSON.stringify(value)
-    for (const [name, known] of this.constants) if (JSON.stringify(known) === text) return name
+    const known = this.#constantNames.get(text)
+    if (known !== undefined) return known
     const name = uniqueName(this.constants, wanted)
     this.constants.set(name, value)
+    this.#constantNames.set(text, name)
+    return name
+  }
+
+  #nameTransform(text: string, wanted: string): string {
+    const name = this.#givenTransforms.get(text) ?? uniqueName(this.#transformNames, wanted)
+    this.#transformNames.set(name, text)
+    this.transforms.set(name, text)
     return name
   }
 }
 
 const PASS = { transform: 'passThroughObject' }
+/** Names that stand in a path as they are. */
+const READABLE = /^[A-Za-z_]\w*$/
 
 const placesOf = (node: EntryNode): readonly Place[] => rulePlaces(node.choice.candidate.rule)
 
@@ -289,7 +313,7 @@ function uniqueName(taken: ReadonlyMap<string, unknown>, wanted: string): string
   return name
 }
 
-export const writeDocument = (nodes: readonly Node[]): Written => new DocumentWriter().write(nodes)
+export const writeDocument = (nodes: readonly Node[], given: Given): Written => new DocumentWriter(given).write(nodes)
 
 /** The place of the output that a node is about, as questions name it: `entry[].resource.id`. */
 export const targetOf = (around: readonly PathStep[], { steps }: Pick<Node, 'steps'>): string =>

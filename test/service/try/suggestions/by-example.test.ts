@@ -97,6 +97,22 @@ const cases: readonly Case[] = [
     'requestBody.x',
   ),
   field(
+    'no mark of redaction',
+    [
+      ['Ann', '***'],
+      ['Bob', '***'],
+      ['Cleo', null],
+    ],
+    undefined,
+    'redacted',
+  ),
+  field('a text with stars', [
+    ['3417', '***-**-3417'],
+    ['9021', '***-**-9021'],
+    ['8893', '***-**-8893'],
+    ['7712', '***-**-7712'],
+  ]),
+  field(
     'a number as text',
     [
       [417, '417'],
@@ -794,9 +810,115 @@ describe('POST /endpoints/suggest with examples', () => {
     assert.deepEqual(inputMapping, { 'lookupRequests.who.data.name': 'name', 'requestBody.id': 'id' })
   })
 
+  const kept: readonly Readonly<{ name: string; given: JsonObject; output(id: string): Json; made: JsonObject }>[] = [
+    {
+      name: 'constants',
+      given: { constants: { system: 'http://keep.example', same: 'urn:a:b', 'a.b': 'urn:x:y' } },
+      output: (id) => ({ id, system: 'urn:x:y', kind: 'urn:a:b' }),
+      made: {
+        constants: { system: 'http://keep.example', same: 'urn:a:b', 'a.b': 'urn:x:y', system2: 'urn:x:y' },
+        inputMapping: { 'requestBody.id': 'id', 'constants.system2': 'system', 'constants.same': 'kind' },
+      },
+    },
+    {
+      name: 'a constant with the name of the one of an empty mapping',
+      given: { constants: { nothing: 'x' } },
+      output: () => ({}),
+      made: {
+        constants: { nothing: 'x', nothing2: {} },
+        inputMapping: { 'constants.nothing2': { transform: 'passThroughObject' } },
+      },
+    },
+    {
+      name: 'transforms that a request reads',
+      given: {
+        inputTransforms: { ref: '$lowercase(requestBody.id)', upper: '$uppercase(requestBody.id)' },
+        inputMapping: { 'transforms.upper': 'id' },
+        requests: {
+          response: [
+            {
+              id: 'next',
+              config: {
+                url: 'http://127.0.0.1:9/x',
+                method: 'POST',
+                params: { query: { k: { path: 'transforms.ref' } } },
+              },
+            },
+          ],
+        },
+      },
+      output: (id) => ({ code: id.toUpperCase(), ref: `P/${id}` }),
+      made: {
+        inputTransforms: {
+          ref: '$lowercase(requestBody.id)',
+          upper: '$uppercase(requestBody.id)',
+          ref2: '$exists(requestBody.id) ? "P/" & requestBody.id',
+        },
+        inputMapping: { 'transforms.upper': 'code', 'transforms.ref2': 'ref' },
+      },
+    },
+    {
+      name: 'no transforms that nothing reads',
+      given: { inputTransforms: { ref: '$lowercase(requestBody.id)' }, inputMapping: { 'transforms.ref': 'id' } },
+      output: (id) => ({ nr: id }),
+      made: { inputMapping: { 'requestBody.id': 'nr' } },
+    },
+  ]
+  for (const [at, { name, given, output, made }] of kept.entries()) {
+    test(`keeps ${name}`, async () => {
+      const endpoint = { ...base, name, endpoint: { pattern: `/keeps/${at}` }, ...given }
+      const examples = ['aA1', 'bB2', 'cC3'].map((id) => ({ message: { body: { id } }, output: output(id) }))
+      const { status, body } = await ask({ endpoint, examples })
+      assert.equal(status, 200, JSON.stringify(body))
+      const { constants, inputTransforms, inputMapping } = body.endpoint as JsonObject
+      const found = { constants, inputTransforms, inputMapping }
+      assert.deepEqual(JSON.parse(JSON.stringify(found)), made)
+      const created = await fetch(`${service.adminUrl}/endpoints`, json('POST', body.endpoint as JsonObject))
+      assert.equal(created.status, 201, await created.text())
+    })
+  }
+
+  const CODES: readonly (readonly [what: string, odd: string, isTable: boolean])[] = [
+    ['as tables', 'K3', true],
+    ['in the document if one is empty', '', false],
+    ['in the document if one has a NUL character', 'K\0', false],
+    ['in the document if one has half of a surrogate pair', 'K\ud800', false],
+  ]
+  for (const [at, [what, odd, isTable]] of CODES.entries()) {
+    test(`has long code lists ${what}`, async () => {
+      const codeOf = (index: number) => (index % 25 === 3 ? odd : `K${index % 25}`)
+      const examples = Array.from({ length: 50 }, (_one, index) => ({
+        message: { body: { id: `id${index * 7}`, code: codeOf(index) } },
+        output: { group: `G${index % 25}x`, id: `id${index * 7}` },
+      }))
+      const { status, body } = await ask({ name: `Codes ${what}`, pattern: `/codes/${at}`, examples })
+      assert.equal(status, 200, JSON.stringify(body))
+      const tables = Object.entries(body.tables as Readonly<Record<string, Json>>)
+      assert.equal(tables.length, isTable ? 1 : 0)
+      for (const [name, rows] of tables) {
+        const stored = await fetch(`${service.adminUrl}/tables/${name}`, json('PUT', rows))
+        assert.ok(stored.ok, await stored.text())
+      }
+      assert.equal(JSON.stringify(body.endpoint).includes('mapCodes'), !isTable)
+      const created = await fetch(`${service.adminUrl}/endpoints`, json('POST', body.endpoint as JsonObject))
+      assert.equal(created.status, 201, await created.text())
+    })
+  }
+
   test('says what is wrong with a request', async () => {
     const refused: readonly (readonly [JsonObject, RegExp])[] = [
       [{ examples: [] }, /examples/],
+      ...[
+        { name: '' },
+        { name: ' ' },
+        { pattern: '' },
+        { pattern: 'nope' },
+        { pattern: '/endpoints' },
+        { pattern: '/a/:b/:b' },
+      ].map((given): readonly [JsonObject, RegExp] => [
+        { ...given, examples: [{ message: { body: {} }, output: {} }] },
+        new RegExp(`"path":"${Object.keys(given)[0]}"`),
+      ]),
       [{ examples: [{ message: {}, output: 1 }], target: { sample: 1 } }, /Leave \\"target\\" out/],
       [
         { examples: [{ message: { body: '{', contentType: 'application/json' }, output: {} }] },
@@ -808,6 +930,16 @@ describe('POST /endpoints/suggest with examples', () => {
       [
         { examples: [{ message: { body: { a: 1 } }, output: { b: 1 } }], answers: { b: 'c' } },
         /Choose one of: the constant 1; requestBody\.a/,
+      ],
+      [
+        {
+          endpoint: {
+            ...base,
+            requests: { response: [{ id: 'x', config: { url: 'http://127.0.0.1:9/x', method: 'NO' } }] },
+          },
+          examples: [{ message: { body: { a: 1 } }, output: { b: 1 } }],
+        },
+        /"endpoint\.requests\.response\[0\]\.config\.method/,
       ],
       [{ source: { body: {} }, target: { sample: {} }, answers: { x: 'y' } }, /beside \\"examples\\" only/],
     ]

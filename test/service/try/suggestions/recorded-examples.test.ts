@@ -1,7 +1,7 @@
 /** `POST /endpoints/suggest` with recorded messages as examples: what they were, what became of them, and which cannot be used. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import type { Json, JsonObject } from '../../../../src/core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../../src/core/json.ts'
 import { bearer, startServiceWithKeys } from '../../../support/api/access/service-with-keys.ts'
 import { call } from '../../../support/inbound/http/management/call.ts'
 import { json, type Service, startService, startUpstream, type Upstream } from '../../../support/service.ts'
@@ -67,6 +67,17 @@ describe('recorded messages as examples', () => {
           ],
         },
       },
+      secret: {
+        inputMapping: {
+          'requestBody.id': 'nr',
+          'requestBody.ward': 'ward',
+          'query.apikey': 'key',
+          'transforms.link': 'link',
+          'requestHeaders.authorization': 'caller',
+          'requestHeaders.x-old-token': 'tokens[]',
+        },
+        inputTransforms: { link: '"http://old.example/" & requestBody.id & "?key=" & query.apikey' },
+      },
       other: { inputMapping: { 'requestBody.id': 'nr' } },
       quiet: { inputMapping: { 'requestBody.id': 'nr' }, messageLog: 'failures' },
       strict: {
@@ -78,8 +89,15 @@ describe('recorded messages as examples', () => {
       const { _id: _unused, ...own } = await service.register({ name, endpoint: { pattern: `/${name}` }, ...document })
       recorded[name] = []
       for (const patient of PATIENTS) {
-        const path = name === 'mapping' ? '/mapping/north' : String((own.endpoint as JsonObject).pattern)
-        const sent = await service.fetch(path, json('POST', patient))
+        const { pattern } = own.endpoint as JsonObject
+        const path =
+          name === 'mapping' ? '/mapping/north' : `${pattern}${name === 'secret' ? '?apikey=QSECRET417' : ''}`
+        const headers = { authorization: 'Bearer HSECRET21', 'x-old-token': 'Old XSECRET93' }
+        const request = json('POST', patient)
+        const sent = await service.fetch(
+          path,
+          name === 'secret' ? { ...request, headers: { ...request.headers, ...headers } } : request,
+        )
         recorded[name].push(sent.headers.get('x-crosswalk-message-id') ?? '')
       }
     }
@@ -166,6 +184,35 @@ describe('recorded messages as examples', () => {
       else assert.deepEqual(after.json(), before.json())
     })
   }
+
+  test('give no credential to a document or a test: where they have one is a question', async () => {
+    const found = await suggest({ name: 'Secret 2', pattern: '/secret-2', examples: examplesOf('secret') })
+    assert.doesNotMatch(JSON.stringify(found), /[QHX]SECRET|\*\*\*(?!")/)
+    assert.doesNotMatch(JSON.stringify([found.endpoint, found.tests]), /\*\*\*/)
+    assert.deepEqual(
+      found.questions.flatMap(({ target, reason }) => (reason === 'redacted' ? [target] : [])),
+      ['key', 'link', 'caller', 'tokens'],
+    )
+    const [{ expect } = {}] = found.tests
+    assert.deepEqual(isObject(expect) && expect.answer, {
+      status: 200,
+      body: {
+        nr: 'A-4711',
+        ward: 'w1',
+        ...Object.fromEntries(['key', 'link', 'caller'].map((name) => [name, { $any: true }])),
+        tokens: [{ $any: true }],
+      },
+    })
+    const reasons = found.notRead?.filter(({ part }) => part === 'examples[0]').map(({ reason }) => reason) ?? []
+    for (const part of ['message\\.headers\\.x-old-token', 'message\\.query\\.apikey', 'mapped']) {
+      assert.ok(
+        reasons.some((reason) => new RegExp(`^${part}: `).test(reason)),
+        JSON.stringify(reasons),
+      )
+    }
+    const stored = await ask('/endpoints', found.endpoint)
+    assert.equal(stored.status, 201, stored.text)
+  })
 
   test('may become something else than they did', async () => {
     const examples = (recorded.strict ?? []).map((messageId, index) => ({
