@@ -105,8 +105,9 @@ function chooseForConstant(search: Search): Choice | undefined {
   const computed = sorted(search)
   search.found.length = 0
   findConstants(search)
-  const constants = sorted(search)
   const [path] = paths
+  // The place that has the value itself says more than those that are there with it.
+  const constants = sorted(search).filter(({ rule }) => path === undefined || rule.kind === 'constant')
   const [constant] = constants
   if (path !== undefined && (constant === undefined || path.score >= NAMED || bits >= MIN_TELLING_BITS)) {
     const doubt = path.score >= NAMED ? undefined : ('constant' as const)
@@ -140,6 +141,7 @@ function sorted({ found, scope }: Search): readonly Candidate[] {
     .sort(
       (one, other) =>
         FAMILIES.indexOf(one.family) - FAMILIES.indexOf(other.family) ||
+        (one.rank ?? 0) - (other.rank ?? 0) ||
         Math.round(other.score * 20) - Math.round(one.score * 20) ||
         levelOf(other) - levelOf(one) ||
         depthOf(one) - depthOf(other) ||
@@ -159,7 +161,7 @@ function choose(search: Search, found: readonly Candidate[]): Choice {
   const bits = distinct.reduce((sum, id) => sum + weigh(search.values.value(id)), 0)
   const isNamed = candidate.score >= NAMED
   const doubt = (): Doubt | undefined => {
-    if (candidate.family === 'codes') return 'codes'
+    if (candidate.family === 'codes') return others.some(({ family }) => family === 'codes') ? 'ambiguous' : 'codes'
     if (bits < (isNamed ? MIN_BITS_NAMED : MIN_BITS)) return 'accident'
     const { rule } = candidate
     if (rule.kind === 'path' && rule.place.steps.some(({ kind }) => kind === 'index')) {
