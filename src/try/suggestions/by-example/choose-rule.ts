@@ -28,6 +28,8 @@ export const DOUBTS = {
   all: 'Every element of the list makes one here, and no pair shows that some are left out.',
   always: 'Every pair has a value here. Without the values that it is made of, there is none.',
   codes: 'Codes that no pair has are left out; add them.',
+  number:
+    'Every pair has a number here. A message with another text, such as <0.5, fails; without one, there is nothing.',
   empty: 'No pair shows what an empty list becomes.',
   single: 'No pair has more than one element in this list.',
   refused: 'What was derived gave another value when it ran.',
@@ -161,7 +163,11 @@ function choose(search: Search, found: readonly Candidate[]): Choice {
   const bits = distinct.reduce((sum, id) => sum + weigh(search.values.value(id)), 0)
   const isNamed = candidate.score >= NAMED
   const doubt = (): Doubt | undefined => {
-    if (candidate.family === 'codes') return others.some(({ family }) => family === 'codes') ? 'ambiguous' : 'codes'
+    // Where each code is seen once, they go with anything.
+    const isSeenAgain = ({ rule }: Candidate) =>
+      rule.kind === 'path' && Object.keys(rule.parameters ?? {}).length < ids.filter((id) => id !== ABSENT).length
+    if (candidate.family === 'codes')
+      return others.some((one) => isSeenAgain(one) || !isSeenAgain(candidate)) ? 'ambiguous' : 'codes'
     if (bits < (isNamed ? MIN_BITS_NAMED : MIN_BITS)) return 'accident'
     const { rule } = candidate
     if (rule.kind === 'path' && rule.place.steps.some(({ kind }) => kind === 'index')) {

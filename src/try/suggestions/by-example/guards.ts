@@ -29,7 +29,8 @@ export class Blanks {
     if (values.includes(undefined)) return { given: undefined }
     const blank = values.includes(null) ? 'null' : values.includes('') ? 'empty' : undefined
     if (blank === undefined) return undefined
-    if (!this.#shown.has(blank)) this.#shown.set(blank, id === NULL ? null : id !== ABSENT && id === empty ? '' : undefined)
+    if (!this.#shown.has(blank))
+      this.#shown.set(blank, id === NULL ? null : id !== ABSENT && id === empty ? '' : undefined)
     return { given: this.#shown.get(blank) }
   }
 
@@ -42,7 +43,9 @@ export class Blanks {
       [this.#shown.get('null'), 'null'],
       [isKept ? undefined : empty, '""'],
     ].flatMap(([given, blank]) =>
-      given === undefined ? [] : [`${all.map((path) => `${path} = ${blank}`).join(' or ')} ? ${JSON.stringify(given)} : `],
+      given === undefined
+        ? []
+        : [`${all.map((path) => `${path} = ${blank}`).join(' or ')} ? ${JSON.stringify(given)} : `],
     )
     const conditions = [...new Set(paths.map((path, at) => (guards[at] ?? isFull)(path)))]
     if (keepsEmpty && !isKept) conditions.push(`${all[0]} != ""`)

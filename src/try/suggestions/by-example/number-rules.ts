@@ -104,6 +104,7 @@ function tryLine(search: Search, column: Column, points: Points): void {
     [1, ''],
   ]
   for (const [factor, written] of factors) {
+    if (factor === 1 && written !== '') continue
     const offsets = factor === 1 || points.length > 2 ? niceOffsets(points, factor, decimals) : [0]
     for (const offset of offsets) tryFormula(search, column, { factor, written, offset, decimals })
   }

@@ -311,6 +311,7 @@ export function findCodes(search: Search): void {
     if (rows < 2 * size && !isNamed && size === rows && !(isShort && isTold)) continue
     const isBoolean = typeof search.at(column, search.sample) === 'boolean' && typeof search.value !== 'boolean'
     const isNames = [...codes.keys()].every((code) => NAME_OF_PEOPLE.test(code))
+    const isStart = [...codes].every(([code, value]) => String(value).toLowerCase().startsWith(code.toLowerCase()))
     // The fewer codes, the more often each was seen.
     const rank =
       size +
@@ -318,6 +319,7 @@ export function findCodes(search: Search): void {
       (isNamed ? -2 : 0) +
       (isBoolean ? 1.5 : 0) +
       (isShort ? 0 : 0.5) +
+      (isStart ? -1 : 0) +
       (isNames && !isNamed ? 3 : 0)
     const sorted = Object.fromEntries([...codes].sort(([one], [other]) => (one < other ? -1 : 1)))
     const parameters: JsonObject = sorted
@@ -379,7 +381,13 @@ export function findConstants(search: Search): void {
   for (const column of search.columns()) {
     const { steps, level } = column.place
     const given = search.at(column, search.sample)
-    if (isFieldCount(column.place) || steps.length < (level === 0 ? 2 : 0) || given === undefined || Array.isArray(given)) continue
+    if (
+      isFieldCount(column.place) ||
+      steps.length < (level === 0 ? 2 : 0) ||
+      given === undefined ||
+      Array.isArray(given)
+    )
+      continue
     tried.push({ column, score: search.scoreOf(column.place) })
   }
   for (const { column } of tried.slice(0, 2_000)) {
