@@ -186,6 +186,8 @@ export class Search {
       describe: (read) => writeText(places.map(read)),
     }
     if (this.try('join', places, whole, giveWhole)) return true
+    // Of one part alone, there is nothing to join an empty text with.
+    if (columns.length === 1 && join(['']) === '') return false
     const partly: Rule = {
       kind: 'expression',
       places,
