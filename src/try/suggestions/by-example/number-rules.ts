@@ -104,9 +104,12 @@ function tryLine(search: Search, column: Column, points: Points): void {
     [1, ''],
   ]
   for (const [factor, written] of factors) {
-    if (factor === 1 && written !== '') continue
     const offsets = factor === 1 || points.length > 2 ? niceOffsets(points, factor, decimals) : [0]
-    for (const offset of offsets) tryFormula(search, column, { factor, written, offset, decimals })
+    for (const offset of offsets) {
+      // `x * 1` reads a text such as "1.50" as a number; added to, a number needs no factor of one.
+      if (factor !== 1 || written === '' || offset === 0)
+        tryFormula(search, column, { factor, written, offset, decimals })
+    }
   }
 }
 
