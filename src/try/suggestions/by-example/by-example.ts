@@ -18,7 +18,7 @@ import {
   takeAnswers,
 } from './answers.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
-import { derive, doubtUnread } from './derive.ts'
+import { derive, doubtUnread, withoutUnlike } from './derive.ts'
 import type { Node } from './nodes.ts'
 import { describeRule } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
@@ -145,7 +145,7 @@ async function deriveFrom(
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
   const outputs = pairs.map(({ output }) => output)
   const derivation = { values, budget, pause }
-  const found = doubtUnread(derivation, scope, await derive(derivation, scope, outputs, []))
+  const found = withoutUnlike(doubtUnread(derivation, scope, await derive(derivation, scope, outputs, [])))
   checkAll?.(found, answers)
   const hasEmpty = (steps: readonly PathStep[]) =>
     outputs.some((output) => {

@@ -1,6 +1,7 @@
 /** Dates and times in another form, cut to the date, or in another zone. */
 import type { Json } from '../../../core/json.ts'
-import { type Rule, textLiteral } from './rules.ts'
+import { hasForm, isNumber } from './guards.ts'
+import { textLiteral } from './rules.ts'
 import type { Search } from './search.ts'
 import { type Column, spend } from './source-values.ts'
 
@@ -128,6 +129,7 @@ export function findDates(search: Search): void {
             return moment && toMillis(moment) / unit
           },
           (path) => `${readMillis(from, path)}${unit === 1 ? '' : ` / ${unit}`}`,
+          hasForm(bare(from.pattern)),
         )
       }
     }
@@ -144,6 +146,15 @@ const isNear = (millis: number, value: Json | undefined, forms: readonly Form[])
     return moment !== undefined && Math.abs(toMillis(moment) - millis) <= NEAR_MS
   })
 }
+
+/** The pattern as people write it. */
+const bare = ({ source }: RegExp): RegExp =>
+  new RegExp(
+    source.replace(/\((\\d\{\d\})\)/g, '$1').replace(/(?:\\d\{\d\}){2,}/g, (digits) => {
+      const widths = digits.match(/\d(?=\})/g) ?? []
+      return `\\d{${widths.reduce((sum, width) => sum + Number(width), 0)}}`
+    }),
+  )
 
 /**
  * The same parts in other places: slices, which leave the time in its zone. `wanted`: gives what a time lacks, no seconds and
@@ -184,20 +195,22 @@ function tryParts(search: Search, column: Column, from: Form, to: Form, wanted?:
       pieces.push(':', [start + 3, 2])
     } else return false
   }
+  // Of a date alone, the time behind it does not matter.
+  const whole = bare(from.pattern)
+  const start = to.parts.includes('H') ? whole : new RegExp(whole.source.slice(0, -1))
   return search.tryText(
     column,
     'date',
     (text) =>
-      readMoment(from, text) &&
+      readMoment(from, start.exec(text)?.[0] ?? '') &&
       pieces.map((piece) => (typeof piece === 'string' ? piece : text.slice(piece[0], piece[0] + piece[1]))).join(''),
-    (path) => {
-      const text = pieces
+    (path) =>
+      pieces
         .map((piece) =>
           typeof piece === 'string' ? textLiteral(piece) : `$substring(${path}, ${piece[0]}, ${piece[1]})`,
         )
-        .join(' & ')
-      return pieces.length === 1 ? text : `$exists(${path}) ? ${text}`
-    },
+        .join(' & '),
+    hasForm(start),
   )
 }
 
@@ -223,6 +236,7 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): boolean
         return moment && formatMoment(to, toMillis(moment), minutes)
       },
       (path) => `$fromMillis(${readMillis(from, path)}, ${textLiteral(picture(to))}${zoneArgument})`,
+      hasForm(bare(from.pattern)),
     )
   }
   return search.found.length > before
@@ -234,19 +248,15 @@ function tryEpochs(search: Search, column: Column, given: number, wanted: readon
   for (const { unit, least, most } of EPOCHS) {
     if (given < least || given > most) continue
     for (const to of wanted) {
-      const { place } = column
       const times = unit === 1 ? '' : ` * ${unit}`
-      const rule: Rule = {
-        kind: 'expression',
-        places: [place],
-        write: (read) => `$fromMillis(${read(place)}${times}, ${textLiteral(picture(to))})`,
-      }
-      search.try('date', [place], rule, (row): Json | undefined => {
-        const value = search.at(column, row)
-        return typeof value === 'number' && Math.abs(value) < 8e15 / unit
-          ? formatMoment(to, value * unit, 0)
-          : undefined
-      })
+      search.tryGuarded(
+        'date',
+        [column],
+        [isNumber],
+        (_row, [value]) =>
+          typeof value === 'number' && Math.abs(value) < 8e15 / unit ? formatMoment(to, value * unit, 0) : undefined,
+        ([path]) => `$fromMillis(${path}${times}, ${textLiteral(picture(to))})`,
+      )
     }
   }
 }

@@ -86,7 +86,8 @@ function toEntry(scope: Scope, rows: Rows, steps: readonly PathStep[], choice: C
   const isOnce = pairs.length === 1 && family === 'constant'
   const isAlways =
     rule.kind !== 'constant' && family !== 'default' && rows.length < MIN_SHOWN && !rows.includes(undefined)
-  const doubt = choice.doubt ?? (isOnce ? ('once' as const) : isAlways ? ('always' as const) : undefined)
+  const isNumber = rule.kind === 'path' && rule.transform === 'numberify' && rows.length < MIN_SHOWN
+  const doubt = choice.doubt ?? (isOnce ? 'once' : isNumber ? 'number' : isAlways ? 'always' : undefined)
   return {
     kind: 'entry',
     steps,
@@ -259,6 +260,20 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
   }
   return doubt(scope, nodes)
 }
+
+/** A constant that is there with a place is offered for places with a name like its own alone, but for the one it is taken from. */
+export const withoutUnlike = (nodes: readonly Node[]): readonly Node[] =>
+  nodes.map((node) => {
+    if (node.kind === 'list') return { ...node, inner: withoutUnlike(node.inner) }
+    if (node.kind !== 'entry') return node
+    const { candidate, others } = node.choice
+    const isLike = ({ family, rule, score }: Candidate) =>
+      family !== 'constant' || rule.kind === 'constant' || score >= MIN_LIKE
+    return { ...node, choice: { ...node.choice, candidate, others: others.filter(isLike) } }
+  })
+
+/** Names that have something in common; places without any names around them have a little. */
+const MIN_LIKE = 0.2
 
 const isMark = (value: Json | undefined): boolean => typeof value === 'boolean'
 

@@ -1,10 +1,14 @@
 /** Numbers computed from one or two others: another unit, a product, a sum, a difference. */
 import type { Json } from '../../../core/json.ts'
-import type { Rule } from './rules.ts'
+import { hasForm, isNumber } from './guards.ts'
 import type { Search } from './search.ts'
 import { ABSENT, type Column, spend } from './source-values.ts'
 
 const NUMBER_TEXT = /^-?\d{1,15}(?:\.\d{1,15})?$/
+
+const WITH_POINT = /^-?\d+(\.\d+)?$/
+const WITH_COMMA = /^-?\d+(,\d+)?$/
+export const isNumberText = hasForm(WITH_POINT)
 
 const toNumber = (value: Json | undefined): number | undefined => {
   if (typeof value === 'number') return value
@@ -22,26 +26,25 @@ export function findDecimals(search: Search): void {
   if (!(isToComma ? NUMBER_WITH_COMMA : NUMBER_TEXT).test(String(value))) return
   for (const [column, text] of search.texts(true)) {
     if (Number(withPoint(text)) !== Number(withPoint(String(value))) || !spend(search.budget, 5)) continue
-    const { place } = column
     const isText = typeof search.at(column, search.sample) === 'string'
     const [pattern, from, to] = isToComma
       ? ([NUMBER_TEXT, '.', ','] as const)
       : ([NUMBER_WITH_COMMA, ',', '.'] as const)
     if (!isToComma && !isText) continue
-    const rule: Rule = {
-      kind: 'expression',
-      places: [place],
-      write: (read) => {
-        const replaced = `$replace(${isText ? read(place) : `$string(${read(place)})`}, "${from}", "${to}")`
+    search.tryGuarded(
+      'text',
+      [column],
+      [isText ? hasForm(isToComma ? WITH_POINT : WITH_COMMA) : isNumber],
+      (_row, [given]) => {
+        if (typeof given !== (isText ? 'string' : 'number') || !pattern.test(String(given))) return undefined
+        const replaced = String(given).replace(from, to)
+        return typeof value === 'number' ? Number(replaced) : replaced
+      },
+      ([path = '']) => {
+        const replaced = `$replace(${isText ? path : `$string(${path})`}, "${from}", "${to}")`
         return typeof value === 'number' ? `$number(${replaced})` : replaced
       },
-    }
-    search.try('text', [place], rule, (row) => {
-      const given = search.at(column, row)
-      if (typeof given !== (isText ? 'string' : 'number') || !pattern.test(String(given))) return undefined
-      const replaced = String(given).replace(from, to)
-      return typeof value === 'number' ? Number(replaced) : replaced
-    })
+    )
   }
 }
 
@@ -75,6 +78,7 @@ function pointsOf(search: Search, column: Column): Points | undefined {
     if (id === ABSENT) continue
     const x = toNumber(search.at(column, row))
     const y = search.values.value(id)
+    if (y === null || y === '') continue
     if (x === undefined || typeof y !== 'number' || (points.has(x) && points.get(x) !== y)) return undefined
     points.set(x, y)
   }
@@ -101,7 +105,11 @@ function tryLine(search: Search, column: Column, points: Points): void {
   ]
   for (const [factor, written] of factors) {
     const offsets = factor === 1 || points.length > 2 ? niceOffsets(points, factor, decimals) : [0]
-    for (const offset of offsets) tryFormula(search, column, { factor, written, offset, decimals })
+    for (const offset of offsets) {
+      // `x * 1` reads a text such as "1.50" as a number; added to, a number needs no factor of one.
+      if (factor !== 1 || written === '' || offset === 0)
+        tryFormula(search, column, { factor, written, offset, decimals })
+    }
   }
 }
 
@@ -135,7 +143,6 @@ type Formula = Readonly<{ factor: number; written: string; offset: number; decim
 
 function tryFormula(search: Search, column: Column, { factor, written, offset, decimals }: Formula): void {
   if (written === '' && offset === 0) return
-  const { place } = column
   const [, , above, , below] = written.split(' ')
   const multiply = (x: number): number => {
     if (written.startsWith(' / ')) return x / Math.round(1 / factor)
@@ -156,19 +163,20 @@ function tryFormula(search: Search, column: Column, { factor, written, offset, d
     let isFound = false
     for (const digits of isWhole ? [decimals, undefined] : [undefined, decimals]) {
       if (digits !== undefined && digits > 6) continue
-      const rule: Rule = {
-        kind: 'expression',
-        places: [place],
-        write: (read) => {
-          const text = write(isText ? `$number(${read(place)})` : read(place))
-          return digits === undefined ? text : `$round(${text}, ${digits})`
-        },
-      }
-      const give = (row: number) => {
-        const x = toNumber(search.at(column, row))
-        return x === undefined ? undefined : round(apply(x), digits)
-      }
-      isFound = search.try('number', [place], rule, give) || isFound
+      isFound =
+        search.tryGuarded(
+          'number',
+          [column],
+          [isText ? isNumberText : isNumber],
+          (_row, [value]) => {
+            const x = toNumber(value)
+            return x === undefined ? undefined : round(apply(x), digits)
+          },
+          ([path = '']) => {
+            const text = write(isText ? `$number(${path})` : path)
+            return digits === undefined ? text : `$round(${text}, ${digits})`
+          },
+        ) || isFound
     }
     if (isFound) return
   }
@@ -193,22 +201,20 @@ function tryTwo(search: Search, one: Column, other: Column): void {
     const isSymmetric = sign === '*' || sign === '+'
     if (isSymmetric && one.place.steps.length > other.place.steps.length) continue
     for (const digits of [undefined, 2]) {
-      const places = [one.place, other.place]
-      const rule: Rule = {
-        kind: 'expression',
-        places,
-        write: (read) => {
-          const [x, y] = [one, other].map((column) =>
-            isText(column) ? `$number(${read(column.place)})` : read(column.place),
-          )
+      search.tryGuarded(
+        'number',
+        [one, other],
+        [one, other].map((column) => (isText(column) ? isNumberText : isNumber)),
+        (_row, values) => {
+          const [x, y] = values.map(toNumber)
+          const result = x === undefined || y === undefined ? Number.NaN : round(apply(x, y), digits)
+          return Number.isFinite(result) ? result : undefined
+        },
+        (paths) => {
+          const [x, y] = [one, other].map((column, at) => (isText(column) ? `$number(${paths[at]})` : paths[at]))
           return digits === undefined ? `${x} ${sign} ${y}` : `$round(${x} ${sign} ${y}, ${digits})`
         },
-      }
-      search.try('number', places, rule, (row) => {
-        const [x, y] = [toNumber(search.at(one, row)), toNumber(search.at(other, row))]
-        const result = x === undefined || y === undefined ? Number.NaN : round(apply(x, y), digits)
-        return Number.isFinite(result) ? result : undefined
-      })
+      )
     }
   }
 }
