@@ -15,6 +15,7 @@ import {
   detect,
   type Format,
   type FormatOptions,
+  fhirFormatOf,
   findAnyCodec,
   guessFormat,
   guessOptions,
@@ -118,7 +119,7 @@ export async function suggestByExample(
   )
   if (faults.length > 0) throw invalid(faults)
   const [first] = outputs
-  const starter = starterDocument(request, examples, kept, first?.format)
+  const starter = starterDocument(request, examples, kept, fhirFormatOf(examples[0]?.outputType) ?? first?.format)
   const whole = own ?? starter
   const base = Object.fromEntries(Object.entries(whole).filter(([name]) => !LEFT_OUT.includes(name)))
   const { lookup = [] } = (isObject(base.requests) ? base.requests : {}) as Readonly<{ lookup?: Json }>
@@ -193,7 +194,10 @@ function starterDocument(
   const [first] = bodies
   const codec = codecForType(first?.contentType)
   const text = typeof first?.body === 'string' ? first.body : ''
-  const input = (codec?.name as Format | undefined) ?? (text === '' ? DEFAULT_FORMAT : guessFormat(text))
+  const input =
+    fhirFormatOf(first?.contentType) ??
+    (codec?.name as Format | undefined) ??
+    (text === '' ? DEFAULT_FORMAT : guessFormat(text))
   const made = examples[0]?.output
   const parameters = new Set(examples.flatMap(({ given }) => Object.keys(given.message.urlParams ?? {})))
   const taken = new Set(pattern.split('/').map((segment) => segment.slice(1)))

@@ -744,6 +744,19 @@ describe('POST /endpoints/suggest with examples', () => {
     assert.deepEqual(await answer.json(), { id: '5', at: 'west', name: 'DAN' })
   })
 
+  test('gives a document of the format that messages and outputs are said to be in', async () => {
+    const output = '{ "resourceType": "Patient", "id": "17" }'
+    for (const [contentType, outputType, transformation] of [
+      ['text/xml', 'application/fhir+json; charset=utf-8', { input: 'XML', output: 'FHIR+JSON' }],
+      ['application/fhir+json', 'application/json', { input: 'FHIR+JSON', output: 'JSON' }],
+    ] as const) {
+      const body = contentType === 'text/xml' ? '<p id="17"/>' : '{ "id": "17" }'
+      const { status, body: made } = await ask({ examples: [{ message: { body, contentType }, output, outputType }] })
+      assert.equal(status, 200, JSON.stringify(made))
+      assert.deepEqual((made.endpoint as JsonObject).transformation, transformation)
+    }
+  })
+
   test('uses the answers of lookups', async () => {
     const endpoint = {
       ...base,
