@@ -44,6 +44,8 @@ const UNITS = 1_200_000
 const MAX_ALTERNATIVES = 5
 const MAX_WRONG = 20
 const MAX_EXAMPLES = 3
+/** Pairs, and values in each, among which examples of a question are chosen. */
+const MAX_LOOKED_AT = 12
 /** With a number behind it, a name has at most 64 characters. */
 const MAX_TABLE_NAME = 60
 /** Codes from which a list of them is a table. */
@@ -322,10 +324,6 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
     const target = targetOf(around, node)
     const steps = [...around, ...node.steps]
     const ask = (reason: Doubt, candidates: readonly string[], source?: string) => {
-      const examples = node.pairs.slice(0, MAX_EXAMPLES).flatMap((pair) => {
-        const value = firstAt(pairs[pair]?.output, steps)
-        return value === undefined ? [] : [{ pair, value: shorten(value) }]
-      })
       const about = questionTarget(around, node)
       const known = reason === 'always' ? always.get(about) : undefined
       // What only concerns missing values is asked once for all that is written beside one another.
@@ -339,7 +337,7 @@ function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'ev
         message: DOUBTS[reason],
         ...(source && { source }),
         candidates,
-        examples,
+        examples: pickExamples(node.pairs, pairs, steps),
       }
       if (reason === 'always') always.set(about, question)
       else questions.push(question)
@@ -388,20 +386,39 @@ const isWithin = (place: string, target: string): boolean => {
   return own === '$' || place === own || place.startsWith(`${own}.`) || place.startsWith(`${own}[`)
 }
 
-function firstAt(value: Json | undefined, steps: readonly PathStep[]): Json | undefined {
-  const [step, ...rest] = steps
-  if (step === undefined || value === undefined) return value
-  if (step.kind === 'name') {
-    return isObject(value) && Object.hasOwn(value, step.name) ? firstAt(value[step.name], rest) : undefined
+/** Values that differ first, of other pairs before others of the same pair; in the order of the pairs. */
+function pickExamples(having: readonly number[], pairs: readonly Pair[], steps: readonly PathStep[]) {
+  type Shown = Question['examples'][number]
+  const [fresh, more, same]: [Shown[], Shown[], Shown[]] = [[], [], []]
+  const seen = new Set<string>()
+  for (const pair of having.slice(0, MAX_LOOKED_AT)) {
+    let isFirst = true
+    for (const value of valuesAt(pairs[pair]?.output, steps).take(MAX_LOOKED_AT)) {
+      const one = { pair, value: shorten(value) }
+      const text = JSON.stringify(one.value)
+      if (!seen.has(text)) (fresh.at(-1)?.pair === pair ? more : fresh).push(one)
+      else if (isFirst) same.push(one)
+      isFirst = false
+      seen.add(text)
+    }
   }
-  if (!Array.isArray(value)) return undefined
-  if (step.kind === 'index') return firstAt(value[step.index] as Json | undefined, rest)
-  for (const item of value as readonly Json[]) {
-    const found = firstAt(item, rest)
-    if (found !== undefined) return found
-  }
-  return undefined
+  return [...fresh, ...more, ...same].slice(0, MAX_EXAMPLES).sort((one, other) => one.pair - other.pair)
 }
+
+function* valuesAt(value: Json | undefined, steps: readonly PathStep[]): Generator<Json, undefined, undefined> {
+  const [step, ...rest] = steps
+  if (value === undefined) return
+  if (step === undefined) yield value
+  else if (step.kind === 'name') {
+    if (isObject(value) && Object.hasOwn(value, step.name)) yield* valuesAt(value[step.name], rest)
+  } else if (Array.isArray(value)) {
+    const items = value as readonly Json[]
+    for (const item of step.kind === 'index' ? items.slice(step.index).slice(0, 1) : items) yield* valuesAt(item, rest)
+  }
+}
+
+const firstAt = (value: Json | undefined, steps: readonly PathStep[]): Json | undefined =>
+  valuesAt(value, steps).next().value
 
 const MAX_SHOWN = 200
 

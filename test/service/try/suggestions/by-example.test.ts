@@ -701,6 +701,30 @@ test('names of 20,000 characters cost no more than others, and what is below the
   assert.ok(questions.some(({ target, reason }) => target === '$' && reason === 'unexplained'))
 })
 
+test('shows values of a question that differ, those of other pairs first', async () => {
+  const shown = async (...lists: readonly (readonly string[])[]) => {
+    const { questions } = await deriveFrom(
+      lists.map((marks, at) => {
+        const rows = marks.map((_, row) => ({ nr: `N${at * 71 + row}` }))
+        return [{ rows }, { rows: rows.map((one, row) => ({ ...one, mark: marks[row] ?? '' })) }]
+      }),
+    )
+    const [question] = questions.filter(({ reason }) => reason === 'unexplained')
+    return question?.examples.map(({ pair, value }) => [pair, value])
+  }
+  const same = Array.from({ length: 9 }, () => 'a7')
+  assert.deepEqual(await shown([...same, 'q2'], [...same, 'z9'], ['a7']), [
+    [0, 'a7'],
+    [0, 'q2'],
+    [1, 'z9'],
+  ])
+  assert.deepEqual(await shown([...same, 'q2'], [...same, 'q2'], ['a7'], ['k5']), [
+    [0, 'a7'],
+    [0, 'q2'],
+    [3, 'k5'],
+  ])
+})
+
 describe('POST /endpoints/suggest with examples', () => {
   let service: Service
   before(async () => {
