@@ -29,7 +29,7 @@ import { parsePath } from '../../language/paths/path.ts'
 import { parseSteps } from '../../language/paths/path-steps.ts'
 import { type RecordedMessages, readRecordedMessage } from '../dry-run/recorded-message.ts'
 import { UnknownAnswers } from './by-example/answers.ts'
-import { deriveByExample, UnreadableExample } from './by-example/by-example.ts'
+import { deriveByExample, readPairs, UnreadableExamples } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
 import { type Examples, type GivenExample, type ReadExamples, testExamples } from './examples.ts'
 import { type Leaf, Places, toJsonType } from './places.ts'
@@ -117,7 +117,6 @@ export async function suggestByExample(
       ? readOutput(output, outputType, own, settings, collectInto(faults, documentPath('examples', index, 'output')))
       : { value: output, format: undefined },
   )
-  if (faults.length > 0) throw invalid(faults)
   const [first] = outputs
   const starter = starterDocument(request, examples, kept, fhirFormatOf(examples[0]?.outputType) ?? first?.format)
   const whole = own ?? starter
@@ -130,6 +129,9 @@ export async function suggestByExample(
   })
   try {
     const starting = { ...base, requests: { lookup } }
+    // So that every fault is told at once.
+    if (faults.length > 0) await readPairs(pairs, starting, runPairs)
+    if (faults.length > 0) throw invalid(faults)
     const { endpoint, ...found } = await deriveByExample(pairs, starting, runPairs, { keepsCodes, answers })
     const { requests: _requests, ...derived } = endpoint
     const made = { ...whole, ...derived }
@@ -151,9 +153,11 @@ export async function suggestByExample(
     if (thrown instanceof UnknownAnswers) {
       throw invalid(thrown.faults.map(({ target, message }) => toFault(documentPath('answers', target), message)))
     }
-    if (!(thrown instanceof UnreadableExample)) throw thrown
-    const index = examples[thrown.index]?.index ?? thrown.index
-    throw invalid([toFault(documentPath('examples', index, 'message'), thrown.message)])
+    if (!(thrown instanceof UnreadableExamples)) throw thrown
+    const unreadable = thrown.faults.map(({ index, message }) =>
+      toFault(documentPath('examples', examples[index]?.index ?? index, 'message'), message),
+    )
+    throw invalid([...unreadable, ...faults])
   }
 }
 

@@ -29,13 +29,13 @@ export type Example = Readonly<{ given: GivenMessage; output: Json }>
 /** `roots`: what the mapping of the message can read, such as `requestBody`. */
 type Pair = Example & Readonly<{ roots: JsonObject }>
 
-/** The message of an example cannot be read. */
-export class UnreadableExample extends Error {
-  readonly index: number
+/** Messages of examples cannot be read. */
+export class UnreadableExamples extends Error {
+  readonly faults: readonly Readonly<{ index: number; message: string }>[]
 
-  constructor(index: number, message: string) {
-    super(message)
-    this.index = index
+  constructor(faults: UnreadableExamples['faults']) {
+    super('Some messages cannot be read.')
+    this.faults = faults
   }
 }
 
@@ -54,7 +54,7 @@ const MIN_TABLE = 20
 const MAX_ROUNDS = 4
 
 /**
- * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample, UnknownAnswers. The errors
+ * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExamples, UnknownAnswers. The errors
  * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables.
  */
 export async function deriveByExample(
@@ -73,17 +73,21 @@ export async function deriveByExample(
   return { endpoint, tables, ...report(derived, pairs), heldBack, cut: derived.budget.cut }
 }
 
-/** The service itself reads the messages. */
-async function readPairs(examples: readonly Example[], base: JsonObject, run: RunPairs): Promise<readonly Pair[]> {
+/** The service itself reads the messages. Throws UnreadableExamples. */
+export async function readPairs(
+  examples: readonly Example[],
+  base: JsonObject,
+  run: RunPairs,
+): Promise<readonly Pair[]> {
   const { runs } = await run(
     base,
     examples.map(({ given }) => given),
   )
-  return examples.map((example, index) => {
-    const { roots = {}, failure } = runs[index] ?? {}
-    if (failure !== undefined && roots.requestBody === undefined) throw new UnreadableExample(index, failure.error)
-    return { ...example, roots }
-  })
+  const faults = runs.flatMap(({ roots, failure }, index) =>
+    failure !== undefined && roots?.requestBody === undefined ? [{ index, message: failure.error }] : [],
+  )
+  if (faults.length > 0) throw new UnreadableExamples(faults)
+  return examples.map((example, index) => ({ ...example, roots: runs[index]?.roots ?? {} }))
 }
 
 const NONE_HELD: HeldBack = { pairs: 0, leaves: 0, right: 0, asked: 0, wrong: [] }

@@ -808,6 +808,15 @@ describe('POST /endpoints/suggest with examples', () => {
         /examples\[0\]\.message/,
       ],
       [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\[0\]\.output/],
+      [
+        {
+          examples: ['{', '{}', '['].map((body) => ({
+            message: { body, contentType: 'application/json' },
+            output: body === '{}' ? '<a' : {},
+          })),
+        },
+        /examples\[0\]\.message.*examples\[2\]\.message.*examples\[1\]\.output/,
+      ],
       [{ examples: [{ message: { body: {} }, output: '<a' }] }, /examples\[0\]\.output/],
       [{ examples: [{ message: { body: {} }, output: {} }], answers: { x: 'y' } }, /"answers\.x".*no question/],
       [
