@@ -105,7 +105,7 @@ export class ActiveTables {
       if (packed !== undefined) return { name, version, content, table: await loadTable(packed) }
     } catch (err) {
       const message =
-        'A table is damaged in the store and left out; store it again with PUT, or restore an earlier version'
+        'A table is damaged in the store, or of another version, and left out; store it again with PUT, or restore an earlier version'
       this.#options.logger.error({ err, table: name, version }, message)
       return undefined
     }

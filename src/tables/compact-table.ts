@@ -73,6 +73,8 @@ const partsWithBytes = ({ starts, slots, cells, frame }: TableParts) => [starts,
 
 /** Names the format and its version. Numbers are little-endian, as on every processor that the service runs on. */
 const MAGIC = 'XWT2'
+/** Differs in what it has beside the rows. */
+const EARLIER_MAGIC = 'XWT1'
 const LENGTH_AT = 4
 const CHECKSUM_AT = 8
 const HEAD_AT = 12
@@ -85,12 +87,15 @@ export async function loadTable(bytes: Uint8Array): Promise<CompactTable> {
   const isAligned = bytes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0
   const whole = isAligned ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length) : sharedBuffer(bytes.length)
   if (!isAligned) await copyInSlices(bytes, whole, 0)
-  if (whole.length < HEAD_AT || whole.toString('latin1', 0, LENGTH_AT) !== MAGIC) {
+  const magic = whole.length < HEAD_AT ? '' : whole.toString('latin1', 0, LENGTH_AT)
+  if (magic !== MAGIC && magic !== EARLIER_MAGIC) {
     throw new Error('These bytes are not a table, or one of another version.')
   }
   if (whole.readUInt32LE(CHECKSUM_AT) !== (await checksum(whole)))
     throw new Error('The bytes of the table are damaged.')
-  return openTable(whole)
+  const table = openTable(whole)
+  if (magic === EARLIER_MAGIC && table.frame.length > 0) throw new Error('An earlier version wrote this ConceptMap.')
+  return table
 }
 
 /** The table in bytes that nothing has changed. */

@@ -61,7 +61,11 @@ let last: Promise<unknown> = Promise.resolve()
 function runOnThread(task: TableTask, transferList: ArrayBuffer[] = []): Promise<TableReading> {
   const reading = last.then(async () => {
     const worker = new Worker(WORKER, { workerData: task, transferList, env: {} })
-    const [reply] = (await once(worker, 'message').catch(refuseBeyondMemory)) as [TableReply]
+    const ended = once(worker, 'exit').then(() => {
+      throw new Error('The thread of tables ended without an answer.')
+    })
+    const answered = once(worker, 'message') as Promise<[TableReply]>
+    const [reply] = await Promise.race([answered, ended]).catch(refuseBeyondMemory)
     if (!reply.ok) return reply
     const { buffer, byteOffset, byteLength } = reply.packed
     return { ...reply, table: openTable(Buffer.from(buffer, byteOffset, byteLength)) }

@@ -45,7 +45,7 @@ function Frame({ me }: Readonly<{ me: Me }>) {
           <span className="brand-name">Crosswalk</span>
         </Link>
         <ServiceLamp />
-        <div className="top-bar-end row end-row">
+        <div className="row end-row">
           <Button tone="quiet" keys="Control+K" onPress={() => setOpen('palette')}>
             Go to … <kbd className="wide-only">Ctrl K</kbd>
           </Button>

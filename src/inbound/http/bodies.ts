@@ -180,8 +180,10 @@ export class BodyPieces {
   }
 }
 
-/** From here on, a body has a buffer for all of it from the beginning. */
+/** From here on, a body of a known length is collected into one buffer. */
 const LARGE_BYTES = 1_048_576
+/** Of that buffer to what has arrived: a caller who declares much and sends little takes little. */
+const GROWTH = 8
 
 /**
  * Reads the body of a call to the management API. Fastify would keep every piece, of which a body may have a million. A large one
@@ -194,8 +196,7 @@ export function readWhole(
 ): void {
   const pieces = new BodyPieces()
   const declared = Number(raw.headers['content-length'] ?? 0)
-  // Takes no memory until bytes arrive. No more than it declares do.
-  const whole = declared >= LARGE_BYTES && declared <= bodyLimit ? Buffer.allocUnsafeSlow(declared) : undefined
+  let whole: Buffer | undefined
   let bytes = 0
   const leave = (): void => void payload.off('data', take).off('end', finish).off('error', refuse)
   const refuse = (fault: Error): void => {
@@ -208,10 +209,19 @@ export function readWhole(
     else done(null, whole?.subarray(0, bytes) ?? pieces.whole())
   }
   const take = (piece: Buffer): void => {
+    const total = bytes + piece.length
+    if (total > bodyLimit) {
+      refuse(bodyTooLarge(config.limitSetting))
+      return
+    }
+    if (declared >= LARGE_BYTES && total > (whole?.length ?? LARGE_BYTES - 1)) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(total, Math.min(declared, GROWTH * total)))
+      ;(whole ?? pieces.whole()).copy(grown, 0, 0, bytes)
+      whole = grown
+    }
     if (whole === undefined) pieces.add(piece)
     else piece.copy(whole, bytes)
-    bytes += piece.length
-    if (bytes > (whole?.length ?? bodyLimit)) refuse(bodyTooLarge(config.limitSetting))
+    bytes = total
   }
   const refused = isTooLong(raw, bodyLimit) ? bodyTooLarge(config.limitSetting) : chunksRefused(raw)
   if (refused !== undefined) done(refused)

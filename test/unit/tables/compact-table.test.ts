@@ -1,6 +1,7 @@
 /** Tables in memory: they find what a Map finds, survive as bytes, and let others run while they are built. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
+import { crc32 } from 'node:zlib'
 import { TABLE_LIMITS } from '../../../src/core/tables/table.ts'
 import { loadTable } from '../../../src/tables/compact-table.ts'
 import { changeRows, TableBuilder } from '../../../src/tables/table-builder.ts'
@@ -66,6 +67,12 @@ describe('bytes of tables', () => {
       bytes.copy(moved, shift)
       assert.deepEqual(listRows(await loadTable(moved.subarray(shift))), SEX)
     }
+  })
+  test('of an earlier version', async () => {
+    const earlier = Buffer.from((await makeTable(SEX)).packed)
+    earlier.write('XWT1')
+    earlier.writeUInt32LE(crc32(earlier.subarray(12), crc32(earlier.subarray(0, 8))), 8)
+    assert.deepEqual(listRows(await loadTable(earlier)), SEX)
   })
   test('none that are damaged', async () => {
     const bytes = (await makeTable(SEX)).packed

@@ -53,7 +53,7 @@ export function DerivedView({ found, names, isStale, busy, refused, onAnswers, o
   ]
   return (
     <section className="derived" aria-label="What was found" aria-busy={busy}>
-      <div className="page-head">
+      <div className="between">
         <h2 ref={heading} tabIndex={-1}>
           What was found {isStale && <StatusChip tone="warn">out of date</StatusChip>}
         </h2>
@@ -166,7 +166,7 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
     title: 'Choose a rule',
     meaning: 'Rules that explain every pair as well',
     render: ({ target, source, state, choices }) => (
-      <div className="place-choices">
+      <div className="place-choices row">
         {choices.map((one) => (
           <Button
             key={one}

@@ -41,7 +41,7 @@ export function PairFields({ given, change, faultAt }: PairFieldsProps) {
         const name = pairName(index)
         return (
           // biome-ignore lint/suspicious/noArrayIndexKey: a pair is named by its number
-          <fieldset key={index} className="field-set pair-sides">
+          <fieldset key={index} className="pair-sides">
             <legend>{name}</legend>
             {SIDES.map(({ side, label }) => (
               <TextField
@@ -72,7 +72,7 @@ export type RecordedPairsProps = Readonly<{ ids: readonly string[]; onRemove(id:
 
 /** Each is a pair with what the mapping made of it. */
 export const RecordedPairs = ({ ids, onRemove }: RecordedPairsProps) => (
-  <ul className="label-chips" aria-label="Recorded messages">
+  <ul className="row" aria-label="Recorded messages">
     {ids.map((id) => (
       <li key={id}>
         Message{' '}

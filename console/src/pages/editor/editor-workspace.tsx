@@ -170,7 +170,7 @@ function readInputFormat(text: string): string | undefined {
 }
 
 const NewNavigation = () => (
-  <nav className="endpoint-head" aria-label="Views of the new endpoint">
+  <nav className="endpoint-head nav row" aria-label="Views of the new endpoint">
     <Link to="/endpoints/new" activeProps={{ 'aria-current': 'page' }} activeOptions={{ includeSearch: false }}>
       Editor
     </Link>

@@ -9,7 +9,7 @@ export function ImportPlanView({ plan: { documents, unreadable, faults } }: Read
   const created = documents.filter(({ operation }) => operation.op === 'create').length
   const faulty = documents.filter((document) => document.faults.length > 0).length
   return (
-    <div className="import-plan">
+    <div className="import-plan flow">
       <p role="status">
         {created} to create, {documents.length - created} to replace
         {faulty === 0 ? '.' : `, ${faulty} with faults.`}

@@ -122,7 +122,7 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
           </Checkbox>
         )}
         {failure === undefined ? null : <FailureNotice failure={failure} shown={OWN_FIELDS} />}
-        <div className="dialog-actions">
+        <div className="row to-end">
           <Button onPress={onClose}>Cancel</Button>
           <Button tone="primary" type="submit" busy={busy}>
             Create endpoint

@@ -12,7 +12,7 @@ import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { restoreColumn, VERSION_COLUMNS } from '../../ui/data/version-columns.tsx'
-import { VersionRange } from '../../ui/data/version-range.tsx'
+import { comparedVersions, VersionRange } from '../../ui/data/version-range.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { StoreDialog } from '../../ui/table/store-dialog.tsx'
@@ -107,6 +107,8 @@ export function TableVersionsPage() {
   )
 }
 
+const NONE = { from: 0, to: 0 }
+
 type ComparisonProps = Readonly<{
   name: string
   versions: readonly TableVersion[]
@@ -118,9 +120,7 @@ type ComparisonProps = Readonly<{
 function Comparison({ name, versions, from, to }: ComparisonProps) {
   const navigate = route.useNavigate()
   const withRows = versions.filter(({ rows }) => rows !== undefined).map(({ version }) => version)
-  const known = (version: number | undefined) => withRows.find((one) => one === version)
-  const after = known(to) ?? withRows[0] ?? 0
-  const before = known(from) ?? withRows.find((version) => version < after) ?? after
+  const { from: before, to: after } = comparedVersions(withRows, from, to) ?? NONE
   const difference = useQuery({
     ...queries.tableDiff(name, before, after),
     enabled: before !== after,

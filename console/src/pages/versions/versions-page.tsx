@@ -3,11 +3,11 @@
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Version } from '../../api/changes/version-calls.ts'
 import { queries } from '../../api/queries.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { DataTable } from '../../ui/data/data-table.tsx'
+import { comparedVersions } from '../../ui/data/version-range.tsx'
 import { EndpointPage, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { DeleteDialog } from './delete-dialog.tsx'
@@ -41,7 +41,8 @@ export function VersionsPage() {
     >
       <QueryView query={query} what="Loading the versions">
         {(versions) => {
-          const shown = chooseCompared(versions, from, to)
+          const withDocument = versions.filter(({ method }) => method !== 'delete').map(({ version }) => version)
+          const shown = comparedVersions(withDocument, from, to)
           return (
             <>
               <DataTable
@@ -66,14 +67,4 @@ export function VersionsPage() {
       {isDeleting && row && <DeleteDialog id={id} name={row.name} onClose={() => setDeleting(false)} />}
     </EndpointPage>
   )
-}
-
-/** The two that are compared: those of the URL, else the newest with the one before. */
-function chooseCompared(versions: readonly Version[], from: number | undefined, to: number | undefined) {
-  const withDocument = versions.filter(({ method }) => method !== 'delete').map(({ version }) => version)
-  const [newest, before] = withDocument
-  const known = (version: number | undefined) => withDocument.find((one) => one === version)
-  const after = known(to) ?? newest
-  const earlier = known(from) ?? withDocument.find((version) => after !== undefined && version < after) ?? before
-  return after === undefined || earlier === undefined ? undefined : { from: earlier, to: after }
 }

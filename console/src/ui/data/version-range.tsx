@@ -33,3 +33,14 @@ export function VersionRange({ id, from, to, choices, onChange }: VersionRangePr
     </>
   )
 }
+
+/**
+ * The two that are compared: those of the URL, else the newest with the one before; undefined if there are none. In: the
+ * versions that have something to compare, the newest first.
+ */
+export function comparedVersions(versions: readonly number[], from: number | undefined, to: number | undefined) {
+  const known = (version: number | undefined) => versions.find((one) => one === version)
+  const after = known(to) ?? versions[0]
+  const before = known(from) ?? versions.find((version) => after !== undefined && version < after) ?? versions[1]
+  return after === undefined || before === undefined ? undefined : { from: before, to: after }
+}

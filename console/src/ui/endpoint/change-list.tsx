@@ -17,10 +17,10 @@ const MAX_VALUE_CHARACTERS = 300
 export function ChangeList({ changes }: Readonly<{ changes: readonly DocumentChange[] }>) {
   if (changes.length === 0) return <p className="quiet">The documents say the same.</p>
   return (
-    <ul className="change-list">
+    <ul className="change-list stack">
       {changes.slice(0, MAX_CHANGES).map((change, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the list of one comparison never changes
-        <li key={index}>
+        <li key={index} className="row">
           <StatusChip tone={TONES[change.kind]}>{change.kind}</StatusChip>
           <VisibleText code text={change.path} max={MAX_VALUE_CHARACTERS} />
           <Values {...change} />

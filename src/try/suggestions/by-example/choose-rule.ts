@@ -1,6 +1,6 @@
 /** Chooses the rule for one place of the output, and says how sure that is. */
 import { findDates } from './date-rules.ts'
-import { findNumbers } from './number-rules.ts'
+import { findDecimals, findNumbers } from './number-rules.ts'
 import { type Candidate, describeRule, FAMILIES, mappingPath, NAMED, rulePlaces } from './rules.ts'
 import { Search, samePlace, type Target } from './search.ts'
 import { ABSENT, type Budget, type Place, type Scope, spend, type Values, weigh } from './source-values.ts'
@@ -50,12 +50,13 @@ export const MIN_SHOWN = 17
 const MIN_TELLING_BITS = 16
 
 /** An expression is compiled with the document. */
-const COMPILING_UNITS = 1_500
+const COMPILING_UNITS = 3_000
 
 const FINDERS: readonly ((search: Search) => void)[] = [
   findPaths,
   findConversions,
   findCases,
+  findDecimals,
   findDates,
   findListValues,
   findPicks,

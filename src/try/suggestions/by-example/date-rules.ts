@@ -115,8 +115,10 @@ export function findDates(search: Search): void {
     for (const from of formsOf(search, given)) {
       const moment = readMoment(from, given)
       if (moment === undefined || !isNear(toMillis(moment), value, wanted) || !spend(search.budget, 50)) continue
-      for (const to of wanted)
-        if (to === from || !tryParts(search, column, from, to)) tryZones(search, column, from, to)
+      for (const to of wanted) {
+        const isFound = (to !== from && tryParts(search, column, from, to)) || tryZones(search, column, from, to)
+        if (!isFound && to !== from) tryParts(search, column, from, to, readMoment(to, String(value)))
+      }
       for (const { unit } of epochs) {
         search.tryText(
           column,
@@ -143,8 +145,16 @@ const isNear = (millis: number, value: Json | undefined, forms: readonly Form[])
   })
 }
 
-/** The same parts in other places: slices, which leave the time in its zone. */
-function tryParts(search: Search, column: Column, from: Form, to: Form): boolean {
+/**
+ * The same parts in other places: slices, which leave the time in its zone. `wanted`: gives what a time lacks, no seconds and
+ * the zone that it is in.
+ */
+function tryParts(search: Search, column: Column, from: Form, to: Form, wanted?: Moment): boolean {
+  const isLocal = from.parts.includes('H') && !from.parts.includes('z') && !from.parts.includes('o')
+  const lacking = (part: string): string | undefined => {
+    const text = wanted?.[part]
+    return part === 'z' || part === 'o' ? (isLocal ? text : undefined) : /^0+$/.test(text ?? '') ? text : undefined
+  }
   const places = new Map<string, readonly [start: number, width: number]>()
   let at = 0
   for (const part of from.parts) {
@@ -157,9 +167,11 @@ function tryParts(search: Search, column: Column, from: Form, to: Form): boolean
   for (const part of to.parts) {
     const last = pieces.at(-1)
     const place = places.get(part)
-    if (!isPart(part) && part !== 'z' && part !== 'o') {
-      if (typeof last === 'string') pieces[pieces.length - 1] = last + part
-      else pieces.push(part)
+    const isLiteral = !isPart(part) && part !== 'z' && part !== 'o'
+    const literal = isLiteral ? part : place === undefined && 'sfzo'.includes(part) ? lacking(part) : undefined
+    if (literal !== undefined) {
+      if (typeof last === 'string') pieces[pieces.length - 1] = last + literal
+      else pieces.push(literal)
     } else if (place !== undefined) {
       if (Array.isArray(last) && last[0] + last[1] === place[0])
         pieces[pieces.length - 1] = [last[0], last[1] + place[1]]
@@ -190,11 +202,12 @@ function tryParts(search: Search, column: Column, from: Form, to: Form): boolean
 }
 
 /** Another zone, the same in every example. */
-function tryZones(search: Search, column: Column, from: Form, to: Form): void {
+function tryZones(search: Search, column: Column, from: Form, to: Form): boolean {
   const { value } = search
   const given = readMoment(from, String(search.at(column, search.sample)))
   const wanted = readMoment(to, String(value))
-  if (given === undefined || wanted === undefined) return
+  if (given === undefined || wanted === undefined) return false
+  const before = search.found.length
   // Without a zone in the target, it is the difference that is left, in quarters of an hour.
   const left = (toMillis({ ...wanted, z: 'Z' }) - toMillis(given)) / 60_000
   const zone = to.parts.includes('H') ? Math.round(left / 15) * 15 : undefined
@@ -212,6 +225,7 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): void {
       (path) => `$fromMillis(${readMillis(from, path)}, ${textLiteral(picture(to))}${zoneArgument})`,
     )
   }
+  return search.found.length > before
 }
 
 const ZONE_ONLY: Form = { name: 'o', pattern: /^([+-]\d{4})$/, parts: ['o'] }

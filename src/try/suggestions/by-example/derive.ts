@@ -151,6 +151,7 @@ async function deriveObject(
     const members = rows.map((value) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
     nodes.push(...(await derive(derivation, scope, members, [...steps, { kind: 'name', name }])))
   }
+  await derivation.pause()
   return joinConstants(scope, rows, steps, doubtConstants(rows, steps, preferSiblings(nodes)))
 }
 
@@ -436,7 +437,7 @@ async function deriveElements(
   const level = scope.level + 1
   const columns: Column[] = []
   const lists: ListColumn[] = []
-  addColumns({ columns, lists }, values, budget, { level, steps: [] }, given)
+  await addColumns({ columns, lists, pause: derivation.pause }, values, budget, { level, steps: [] }, given)
   const place: Place = { ...list.place }
   const inside: Scope = { level, size: given.length, columns, lists, around: { scope, rows: around, list: place } }
   const inner = await derive(derivation, inside, wanted, [])

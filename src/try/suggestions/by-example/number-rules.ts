@@ -11,6 +11,40 @@ const toNumber = (value: Json | undefined): number | undefined => {
   return typeof value === 'string' && NUMBER_TEXT.test(value) ? Number(value) : undefined
 }
 
+const withPoint = (text: string): string => text.replace(',', '.')
+const NUMBER_WITH_COMMA = /^-?\d{1,15}(?:,\d{1,15})?$/
+
+/** Numbers with a decimal comma as numbers or texts with a point, and the other way round. */
+export function findDecimals(search: Search): void {
+  const { value } = search
+  if (search.isConstant || typeof value === 'object' || typeof value === 'boolean') return
+  const isToComma = typeof value === 'string' && value.includes(',')
+  if (!(isToComma ? NUMBER_WITH_COMMA : NUMBER_TEXT).test(String(value))) return
+  for (const [column, text] of search.texts(true)) {
+    if (Number(withPoint(text)) !== Number(withPoint(String(value))) || !spend(search.budget, 5)) continue
+    const { place } = column
+    const isText = typeof search.at(column, search.sample) === 'string'
+    const [pattern, from, to] = isToComma
+      ? ([NUMBER_TEXT, '.', ','] as const)
+      : ([NUMBER_WITH_COMMA, ',', '.'] as const)
+    if (!isToComma && !isText) continue
+    const rule: Rule = {
+      kind: 'expression',
+      places: [place],
+      write: (read) => {
+        const replaced = `$replace(${isText ? read(place) : `$string(${read(place)})`}, "${from}", "${to}")`
+        return typeof value === 'number' ? `$number(${replaced})` : replaced
+      },
+    }
+    search.try('text', [place], rule, (row) => {
+      const given = search.at(column, row)
+      if (typeof given !== (isText ? 'string' : 'number') || !pattern.test(String(given))) return undefined
+      const replaced = String(given).replace(from, to)
+      return typeof value === 'number' ? Number(replaced) : replaced
+    })
+  }
+}
+
 /** Columns that two are taken of. */
 const MAX_PAIRED = 40
 

@@ -161,7 +161,10 @@ export class Search {
   }
 
   *columns(): Iterable<Column> {
-    for (const scope of readableScopes(this.scope)) yield* scope.columns
+    for (const scope of readableScopes(this.scope)) {
+      this.budget.left -= scope.columns.length >> 1
+      yield* scope.columns
+    }
   }
 
   /** An element by its position, in a list whose elements this is about: true of a list of one alone. */

@@ -131,8 +131,7 @@ export function findJoins(search: Search): void {
   const other = search.otherText()
   const pieces = [...search.texts(true), ...views(search, wanted)]
     .filter(([column, text]) => {
-      const isTold = text.length >= MIN_PIECE || search.isVarying(column)
-      return text !== '' && isTold && wanted.includes(text)
+      return text !== '' && wanted.includes(text) && (text.length >= MIN_PIECE || search.isVarying(column))
     })
     .map(([column, text]) => ({ column, text, score: search.scoreOf(column.place) }))
     .sort((one, next) => next.text.length - one.text.length || next.score - one.score)

@@ -139,7 +139,9 @@ export function findListValues(search: Search): void {
       const list = search.at(column, row)
       return Array.isArray(list) ? list : undefined
     }
-    if (listAt(search.sample) === undefined) continue
+    const sampled = listAt(search.sample)
+    if (sampled === undefined || !spend(search.budget, 1 + (sampled.length >> 3))) continue
+    if (typeof value === 'string' && !value.startsWith(String(sampled.find((item) => item !== null)))) continue
     if (typeof value === 'number') {
       for (const [name, apply] of AGGREGATES) {
         const places = [place]

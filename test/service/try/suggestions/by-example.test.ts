@@ -248,6 +248,38 @@ const cases: readonly Case[] = [
     ['99', 'Patient/99'],
     ['123', 'Patient/123'],
   ]),
+  field('a time of a fixed zone', [
+    ['03.02.2024 08:15', '2024-02-03T08:15:00+01:00'],
+    ['11.01.2025 23:59', '2025-01-11T23:59:00+01:00'],
+    ['24.12.2023 00:00', '2023-12-24T00:00:00+01:00'],
+  ]),
+  field('a time of a fixed zone without a colon', [
+    ['20240203081530', '2024-02-03T08:15:30-0500'],
+    ['20250111235901', '2025-01-11T23:59:01-0500'],
+    ['20231224000000', '2023-12-24T00:00:00-0500'],
+  ]),
+  field('a number with a decimal comma', [
+    ['5,4', 5.4],
+    ['12,75', 12.75],
+    ['-3', -3],
+    ['1080,1', 1080.1],
+  ]),
+  field('a number as a text with a decimal comma', [
+    [5.4, '5,4'],
+    [12.75, '12,75'],
+    [-3, '-3'],
+    [1080.1, '1080,1'],
+  ]),
+  field('a text with a decimal comma as one with a point', [
+    ['5,4', '5.4'],
+    ['12,75', '12.75'],
+    ['1080,1', '1080.1'],
+  ]),
+  field('a text with a decimal point as one with a comma', [
+    ['5.40', '5,40'],
+    ['12.75', '12,75'],
+    ['1080.1', '1080,1'],
+  ]),
   field('a number with a prefix', [
     [4711, 'Patient/4711'],
     [99, 'Patient/99'],

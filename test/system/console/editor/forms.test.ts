@@ -28,7 +28,7 @@ async function publish(page: Page): Promise<void> {
   await page.keyboard.press('Control+s')
   await page.getByRole('dialog', { name: 'Publish' }).getByRole('button', { name: 'Publish', exact: true }).click()
   await page
-    .getByText(/^Published|^Messages go to|is stored/)
+    .getByText(/^Published as version|^The endpoint is published/)
     .first()
     .waitFor()
 }

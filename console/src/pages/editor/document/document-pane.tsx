@@ -7,14 +7,15 @@ import { DraftEditor } from '../../../ui/code/draft-editor.tsx'
 import type { CodeEditorHandle } from '../../../ui/code/editor-setup.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { useKey } from '../../../ui/keys/keymap.ts'
-import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import type { PaneProps } from '../editor-workspace.tsx'
-import { documentOutline } from './document-outline.ts'
 import { FaultList } from './fault-list.tsx'
 import { UndoButtons } from './undo-buttons.tsx'
 
 const loadAssist = () => import('../assist/editor-assist.ts')
+/** Loaded after the editor is shown, so that they open while the service is away, too. */
 const loadExpressions = () => import('./expression-pane.tsx')
+const loadOutline = () => import('./outline.tsx')
+const Outline = lazy(() => loadOutline().then((one) => ({ default: one.Outline })))
 const ExpressionPane = lazy(() => loadExpressions().then((one) => ({ default: one.ExpressionPane })))
 
 type PaneView = 'document' | 'expressions'
@@ -32,6 +33,7 @@ export function DocumentPane(props: PaneProps) {
       ({ documentAssist }) => setAssist(documentAssist(() => latest.current.knowledge())),
       () => undefined,
     )
+    for (const load of [loadOutline, loadExpressions]) load().catch(() => undefined)
   }, [])
   const extensions = useMemo(
     () => [
@@ -77,14 +79,18 @@ export function DocumentPane(props: PaneProps) {
         <Button tone="quiet" pressed={view === 'expressions'} onPress={() => setView('expressions')}>
           Expressions
         </Button>
-        <span className="pane-bar-end">
+        <span className="row end-row">
           <UndoButtons draft={draft} now={now} />
           <Button tone="quiet" expanded={hasOutline} onPress={() => setOutline(!hasOutline)}>
             Outline
           </Button>
         </span>
       </div>
-      {hasOutline && <Outline text={now.text} onGo={go} />}
+      {hasOutline && (
+        <Suspense>
+          <Outline text={now.text} onGo={go} />
+        </Suspense>
+      )}
       <div className="document-text" hidden={view !== 'document'}>
         <DraftEditor
           ref={setHandle}
@@ -102,25 +108,5 @@ export function DocumentPane(props: PaneProps) {
       )}
       <FaultList text={now.text} faults={faults} isChecked={isChecked} onGo={go} />
     </section>
-  )
-}
-
-function Outline({ text, onGo }: Readonly<{ text: string; onGo(from: number, to: number): void }>) {
-  const rows = useMemo(() => documentOutline(text), [text])
-  return (
-    <nav className="outline" aria-label="Outline">
-      <ul>
-        {rows.map(({ title, depth, from, to, detail }) => (
-          <li key={from} className={depth === 0 ? undefined : 'inner'}>
-            <button type="button" className="link" onClick={() => onGo(from, to)}>
-              <VisibleText text={title} max={200} />
-            </button>{' '}
-            <span className="quiet">
-              <VisibleText text={detail} max={200} />
-            </span>
-          </li>
-        ))}
-      </ul>
-    </nav>
   )
 }

@@ -154,7 +154,7 @@ export function FormPane(props: PaneProps) {
             )
           })}
         </nav>
-        <span className="pane-bar-end">
+        <span className="row end-row">
           <UndoButtons draft={draft} now={now} />
         </span>
       </div>

@@ -86,7 +86,7 @@ function Elsewhere({ field, at, label, node }: Omit<ValueProps, 'isBare'>) {
   const why = WITHOUT_FORM[field.path] ?? 'The text has it in a form of its own.'
   const size = node?.children?.length
   return (
-    <div className="form-elsewhere">
+    <div>
       <p>
         <strong>{label}</strong>{' '}
         {node === undefined ? (

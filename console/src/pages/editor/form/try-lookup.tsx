@@ -38,7 +38,7 @@ export function TryLookup({ id, text, lookup, runs, refused }: TryLookupProps) {
   const { report, failure } = state
   const faults = report?.ran === false ? [...report.lint.errors, ...report.lint.clashes] : []
   return (
-    <div className="form-try">
+    <div className="flow">
       <Checkbox checked={isAllowed} onChange={setAllowed}>
         Call{' '}
         {lookupHosts(alone ?? '{}').map((host) => (

@@ -91,7 +91,7 @@ function Call({ call, request, answers, onAnswer, onReset }: CallProps) {
           <VisibleText text={name} max={200} />
         </strong>{' '}
         <StatusChip tone={tone}>{source}</StatusChip>{' '}
-        <code className="call-target">
+        <code>
           {method} <VisibleText text={url ?? `topic ${topic ?? ''}`} max={300} />
         </code>{' '}
         {answer === undefined ? null : <code>{answer.status}</code>}{' '}

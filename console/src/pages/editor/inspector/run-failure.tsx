@@ -34,7 +34,7 @@ export function RunFailure({
         {faultPath === undefined ? (
           <VisibleText text={error} />
         ) : (
-          <button type="button" className="link failure-link" onClick={() => onOpenPath(faultPath)}>
+          <button type="button" className="link" onClick={() => onOpenPath(faultPath)}>
             <VisibleText text={error} />
           </button>
         )}

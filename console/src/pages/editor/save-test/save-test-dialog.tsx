@@ -115,7 +115,7 @@ type BodiesChoiceProps = Readonly<{ isPseudonymous: boolean; onChange(isPseudony
 
 function BodiesChoice({ isPseudonymous, onChange }: BodiesChoiceProps) {
   return (
-    <fieldset className="conflict">
+    <fieldset>
       <legend>Bodies</legend>
       <label className="checkbox">
         <input type="radio" name="bodies" checked={isPseudonymous} onChange={() => onChange(true)} />
@@ -172,7 +172,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
           <FaultDetails details={notReproduced.map(({ path, reason: message }) => ({ path, message }))} />
         </section>
       )}
-      <fieldset className="conflict">
+      <fieldset>
         <legend>What counts</legend>
         {offered.map((one) => (
           <Checkbox
@@ -224,7 +224,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
         <TextViewer text={JSON.stringify(createTest(snapshot), null, 2)} label="Test" fileName="test.json" />
       </details>
       {save.error === null ? null : <FailureNotice failure={asFailure(save.error)} />}
-      <div className="dialog-actions">
+      <div className="row to-end">
         <Button onPress={onClose}>Cancel</Button>
         <Button
           tone="primary"
