@@ -384,6 +384,10 @@ export const COMMANDS = {
         number: { min: 1, max: MAX_EXAMPLES, isWhole: true },
         help: `the most messages or transactions that become pairs; by default ${MAX_EXAMPLES}`,
       },
+      '--answer <place=candidate>': {
+        isMany: true,
+        help: 'answers a question about a place of the output by one of its candidates; may be given several times',
+      },
       '--target <name>': 'the service with the messages: a target of crosswalk.json, or the URL of the admin port',
       ...KEY_FILE,
     },

@@ -13,16 +13,19 @@ export function readFilters(
   written: readonly string[],
   example: string,
 ): Filters {
-  const others = written.map((text): Filters[number] => {
-    const at = text.indexOf('=')
-    if (at < 1) throw new CommandFault(`--filter is wrong: write it as NAME=VALUE, such as ${example}.`)
-    return [text.slice(0, at), text.slice(at + 1)]
-  })
   return [
     ...Object.entries(named).flatMap(([name, values = []]) => [values].flat().map((value) => [name, value] as const)),
-    ...others,
+    ...readAssignments('filter', written, example),
   ]
 }
+
+/** The values of an option that are `NAME=VALUE` each. Throws CommandFault. */
+export const readAssignments = (option: string, written: readonly string[], example: string): Filters =>
+  written.map((text) => {
+    const at = text.indexOf('=')
+    if (at < 1) throw new CommandFault(`--${option} is wrong: write it as NAME=VALUE, such as ${example}.`)
+    return [text.slice(0, at), text.slice(at + 1)]
+  })
 
 type IdsGiven = Readonly<{ namedTarget: string | undefined; id: readonly string[] }>
 

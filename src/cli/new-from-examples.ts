@@ -22,7 +22,7 @@ import { createCredentialNames } from './deployment/credential-names.ts'
 import { pulledDocument } from './deployment/pulled-document.ts'
 import { openService } from './deployment/service.ts'
 import { type NamedExample, readExampleFiles } from './example-files.ts'
-import { type Filters, findAll, readFilters } from './ids-or-filters.ts'
+import { type Filters, findAll, readAssignments, readFilters } from './ids-or-filters.ts'
 import { readOpenhim } from './openhim-source.ts'
 import { escapeValues } from './project/project-documents.ts'
 import { ServiceFault } from './service-client/management-client.ts'
@@ -80,9 +80,11 @@ async function findDocument(
 ): Promise<Found> {
   const { settings } = here
   const { examples, openhim, path, limit = MAX_EXAMPLES } = given
+  const answers = Object.fromEntries(readAssignments('answer', given.answer, 'name=requestBody.name'))
+  const asked = { ...wanted, ...(given.answer.length === 0 ? {} : { answers }) }
   if (examples !== undefined) {
     const read = readExampleFiles(examples, settings)
-    return { ...(await deriveHere(read.examples, wanted, here)), notes: read.notes }
+    return { ...(await deriveHere(read.examples, asked, here)), notes: read.notes }
   }
   if (openhim !== undefined) {
     const limits = { path, maxPairs: limit, maxBytes: MAX_EXAMPLE_BYTES }
@@ -91,14 +93,14 @@ async function findDocument(
       .catch((thrown: unknown) => {
         throw thrown instanceof ComparisonImpossible ? new CommandFault(thrown.message) : thrown
       })
-    return { ...(await deriveHere(pairs, wanted, here)), notes }
+    return { ...(await deriveHere(pairs, asked, here)), notes }
   }
-  return deriveAtService(given, wanted, terminal)
+  return deriveAtService(given, asked, terminal)
 }
 
 async function deriveHere(
   examples: readonly NamedExample[],
-  wanted: Pick<SuggestRequest, 'name' | 'pattern' | 'keepCodes'>,
+  wanted: Pick<SuggestRequest, 'name' | 'pattern' | 'keepCodes' | 'answers'>,
   { settings, logger }: Here,
 ): Promise<Omit<Found, 'notes'>> {
   const runPairs = createRunPairs({ services: createOfflineServices(settings), settings, logger })
@@ -119,7 +121,7 @@ async function deriveHere(
 /** The service has the messages, and what their endpoints looked up. */
 async function deriveAtService(
   given: NewGiven,
-  wanted: Parameters<typeof derive>[1],
+  wanted: Parameters<typeof deriveHere>[1] & Readonly<{ name: string }>,
   terminal: Terminal,
 ): Promise<Found> {
   const client = openService({ ...given, namedTarget: undefined }, { role: 'operator' }, terminal.env)
@@ -169,12 +171,17 @@ function nameExample({ path, message }: JsonObject, names: readonly string[]): s
 }
 
 function describe({ heldBack, questions, evidence, cut }: ByExample, names: readonly string[]): readonly string[] {
-  const { pairs, leaves, right } = heldBack
-  const shown = questions.map(({ target, reason, message, source, examples }) => {
+  const { pairs, leaves, right, asked, wrong } = heldBack
+  const shown = questions.flatMap(({ target, reason, message, source, examples, candidates }) => {
     const values = examples.map(({ pair, value }) => `${JSON.stringify(value)} (${names[pair]})`).join(', ')
     const more = source === undefined ? '' : ` For now: ${source}`
-    return `${target}: ${message}${reason === 'unexplained' && values !== '' ? ` They have ${values}.` : more}`
+    const others = candidates.some((one) => one !== source) ? candidates : []
+    return [
+      `${target}: ${message}${reason === 'unexplained' && values !== '' ? ` They have ${values}.` : more}`,
+      ...others.map((one) => `  ${one}`),
+    ]
   })
+  const hasChoices = shown.some((line) => line.startsWith('  '))
   return [
     `${evidence.length} places of the output were found, ${questions.length} are questions.`,
     ...(pairs === 0
@@ -182,18 +189,26 @@ function describe({ heldBack, questions, evidence, cut }: ByExample, names: read
           'One pair decides little: give two or three more with other values, one with everything left out that may be missing.',
         ]
       : [
-          `Of ${counted(pairs, 'pair')} that ${pairs === 1 ? 'was' : 'were'} held back, ${right} of ${leaves} values came out right.`,
+          `${counted(pairs, 'pair')} ${pairs === 1 ? 'was' : 'were'} held back: of ${leaves} values, ${right} came out right, ${asked} are asked about, and ${leaves - right - asked} were wrong.`,
         ]),
+    ...wrong.map(
+      ({ pair, target, expected, actual }) =>
+        `  ${names[pair]}: ${target} was ${JSON.stringify(actual)} instead of ${JSON.stringify(expected)}`,
+    ),
     ...(cut ? ['There is more in the pairs than is looked at.'] : []),
     ...shown,
+    ...(hasChoices
+      ? ["To choose, remove the files and run this again with --answer 'PLACE=CANDIDATE' of such lines."]
+      : []),
   ]
 }
 
 /** Which tests fail until which questions are answered. */
 function describeFailing({ tests }: TestReport, questions: readonly Question[]): readonly string[] {
   const failed = tests.filter(({ verdict }) => verdict === 'failed')
+  const unmade = questions.filter(({ source }) => source === undefined)
   const byTargets = Map.groupBy(failed, ({ mismatches }) =>
-    questions
+    unmade
       .filter((question) => mismatches.some(({ path }) => isAbout(question, path)))
       .map(({ target }) => target)
       .join(', '),

@@ -51,6 +51,11 @@ export async function run(given: Given<'new'>, terminal: Terminal): Promise<Endi
       'Give either --sample or --examples or --openhim or --from-messages, which filters may replace.',
     )
   }
+  if (given.answer.length > 0 && (sources.length === 0 || sample !== undefined)) {
+    throw new CommandFault(
+      '--answer is for documents derived from pairs: give --examples, --openhim or --from-messages.',
+    )
+  }
   const settings = requireSettings(terminal)
   const project = openProject([], given)
   const [slug = ''] = nameFiles([{ name, earlier: undefined }])

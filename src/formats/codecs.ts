@@ -101,6 +101,12 @@ function configured(codec: Codec, documented: FormatOptions | undefined): Codec 
   return known
 }
 
+/** The format of FHIR that a media type names. */
+export function fhirFormatOf(mediaType: string | undefined): Format | undefined {
+  const { type, subtype } = parseMediaType(mediaType ?? '') ?? {}
+  return NAMED.find((one) => one.holdsFhir && one.mediaType === `${type}/${subtype}`)?.name
+}
+
 const FHIR_FORMATS: ReadonlySet<string> = new Set(NAMED.flatMap(({ name, holdsFhir }) => (holdsFhir ? [name] : [])))
 const BY_FORMAT: ReadonlyMap<string, Codec> = new Map(NAMED.map(({ name, codec }) => [name, codec]))
 const READ = ALL.map((codec) => ({

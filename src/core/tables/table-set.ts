@@ -21,7 +21,10 @@ export function findUseFault({ table, column }: TableUse, shapes: TableShapes): 
   const columns = shapes.get(table)
   if (columns === undefined) {
     const near = nearest(table, [...shapes.keys()])
-    const hint = near === undefined ? 'store it with PUT /tables/{name} first' : `"${near}" is close to it`
+    const hint =
+      near === undefined
+        ? `store it with PUT /tables/${table} first; in a project, add tables/${table}.csv, or run crosswalk pull`
+        : `"${near}" is close to it`
     return `There is no table "${table}"; ${hint}.`
   }
   if (column === undefined)

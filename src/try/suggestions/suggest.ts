@@ -16,6 +16,7 @@ import {
   detect,
   type Format,
   type FormatOptions,
+  fhirFormatOf,
   findAnyCodec,
   guessFormat,
   guessOptions,
@@ -29,7 +30,7 @@ import { parsePath } from '../../language/paths/path.ts'
 import { parseSteps } from '../../language/paths/path-steps.ts'
 import { type RecordedMessages, readRecordedMessage } from '../dry-run/recorded-message.ts'
 import { UnknownAnswers } from './by-example/answers.ts'
-import { deriveByExample, UnreadableExample } from './by-example/by-example.ts'
+import { deriveByExample, readPairs, UnreadableExamples } from './by-example/by-example.ts'
 import type { RunPairs } from './by-example/run-pairs.ts'
 import { type Examples, type GivenExample, type ReadExamples, testExamples, withoutCredentials } from './examples.ts'
 import { type Leaf, Places, toJsonType } from './places.ts'
@@ -117,9 +118,8 @@ export async function suggestByExample(
       ? readOutput(output, outputType, own, settings, collectInto(faults, documentPath('examples', index, 'output')))
       : { value: output, format: undefined },
   )
-  if (faults.length > 0) throw invalid(faults)
   const [first] = outputs
-  const starter = starterDocument(request, examples, kept, first?.format)
+  const starter = starterDocument(request, examples, kept, fhirFormatOf(examples[0]?.outputType) ?? first?.format)
   const whole = own ?? starter
   const base = Object.fromEntries(Object.entries(whole).filter(([name]) => !LEFT_OUT.includes(name)))
   const { lookup = [] } = (isObject(base.requests) ? base.requests : {}) as Readonly<{ lookup?: Json }>
@@ -134,6 +134,9 @@ export async function suggestByExample(
   })
   try {
     const starting = { ...base, requests: { lookup } }
+    // So that every fault is told at once.
+    if (faults.length > 0) await readPairs(pairs, starting, runPairs)
+    if (faults.length > 0) throw invalid(faults)
     const transforms = transformsRead(whole)
     const { endpoint, ...found } = await deriveByExample(pairs, starting, runPairs, { keepsCodes, answers, transforms })
     const { requests: _requests, inputTransforms: computed, ...derived } = endpoint
@@ -161,9 +164,11 @@ export async function suggestByExample(
     if (thrown instanceof UnknownAnswers) {
       throw invalid(thrown.faults.map(({ target, message }) => toFault(documentPath('answers', target), message)))
     }
-    if (!(thrown instanceof UnreadableExample)) throw thrown
-    const index = examples[thrown.index]?.index ?? thrown.index
-    throw invalid([toFault(documentPath('examples', index, 'message'), thrown.message)])
+    if (!(thrown instanceof UnreadableExamples)) throw thrown
+    const unreadable = thrown.faults.map(({ index, message }) =>
+      toFault(documentPath('examples', examples[index]?.index ?? index, 'message'), message),
+    )
+    throw invalid([...unreadable, ...faults])
   }
 }
 
@@ -210,7 +215,10 @@ function starterDocument(
   const [first] = bodies
   const codec = codecForType(first?.contentType)
   const text = typeof first?.body === 'string' ? first.body : ''
-  const input = (codec?.name as Format | undefined) ?? (text === '' ? DEFAULT_FORMAT : guessFormat(text))
+  const input =
+    fhirFormatOf(first?.contentType) ??
+    (codec?.name as Format | undefined) ??
+    (text === '' ? DEFAULT_FORMAT : guessFormat(text))
   const made = examples[0]?.output
   const parameters = new Set(examples.flatMap(({ given }) => Object.keys(given.message.urlParams ?? {})))
   const taken = new Set(pattern.split('/').map((segment) => segment.slice(1)))

@@ -206,7 +206,7 @@ async function runStep(
     mismatches.push(...snapshotMismatches(snapshotFor(options.snapshots, test, index), taken))
   }
   return mismatches.length > 0 && observed.failure !== undefined && step.expect.failure === undefined
-    ? [...mismatches, failed(observed.failure)]
+    ? [failed(observed.failure), ...mismatches]
     : mismatches
 }
 

@@ -43,6 +43,17 @@ const greets = (name: string, hello = name): JsonObject => ({
 })
 const SNAPSHOT: JsonObject = { name: 'kept', given: { message: { body: { name: 'Ann' } } }, expect: { snapshot: true } }
 
+test('a table that the project lacks is the first that is told of a test', async (t) => {
+  const entry = { key: 'hello', transform: { function: 'table', parameters: { table: 'units' } } }
+  const folder = folderOf(t, {
+    'crosswalk.json': {},
+    'endpoints/a.json': { ...DOCUMENT, inputMapping: { 'requestBody.name': entry } },
+    'endpoints/a.tests.json': { tests: [greets('Ann')] },
+  })
+  const { stdout } = await runTests(folder)
+  assert.match(stdout, /greets Ann\n.*There is no table "units"; .*add tables\/units\.csv, or run crosswalk pull/)
+})
+
 describe('the tests that are run', () => {
   const tests = { tests: [greets('Ann')] }
   const files: Readonly<Record<string, Json>> = {

@@ -93,8 +93,45 @@ describe('new by example', () => {
     })
     const made = await run('new', 'Odd', '--examples', 'pairs')
     assert.match(made.stderr, /^p\.odd: No rule explains.* They have "qqq" \(ann\), "zzzz" \(bob\), "vvv" \(cleo\)\.$/m)
-    assert.match(made.stderr, /^3 tests of 3 \(ann, bob, cleo\) will pass when the document makes p\.odd/m)
+    assert.match(made.stderr, /^3 tests of 3 \(ann, bob, cleo\) will pass when the document makes p\.odd\.$/m)
     assert.match((await run('test', 'odd.json')).stdout, /0 passed, 3 failed/)
+  })
+
+  test('lists the candidates of a question, one of which answers it', async (context) => {
+    const pair = (name: string, id: string) => ({
+      [`pairs/${name}.in.json`]: { from: id, by: id },
+      [`pairs/${name}.out.json`]: { source: id },
+    })
+    const files = { ...pair('ann', 'North Lab'), ...pair('bob', 'City Lab'), ...pair('cleo', 'Harbour') }
+    const { run, read } = rig(context, files)
+    const asked = await run('new', 'Asked', '--examples', 'pairs')
+    assert.match(asked.stderr, /^source: Several places.*\n {2}requestBody\.from\n {2}requestBody\.by$/m)
+    assert.match(
+      asked.stderr,
+      /^1 pair was held back: of 1 values, 1 came out right, 0 are asked about, and 0 were wrong/m,
+    )
+    assert.match(asked.stderr, /--answer 'PLACE=CANDIDATE'/)
+    const answered = await run('new', 'Answered', '--examples', 'pairs', '--answer', 'source=requestBody.by')
+    assert.equal(answered.code, 0, answered.stderr)
+    assert.deepEqual(read('answered.json').inputMapping, { 'requestBody.by': 'source' })
+    assert.doesNotMatch(answered.stderr, /^source: Several|--answer/m)
+  })
+
+  test('refuses answers to nothing that is asked', async (context) => {
+    const { run } = rig(context, {
+      'pairs/a.in.json': { from: 'Ann', by: 'Ann' },
+      'pairs/a.out.json': { source: 'Ann' },
+    })
+    for (const [answer, fault] of [
+      ['source', /--answer is wrong: write it as NAME=VALUE/],
+      ['source=requestBody.to', /answers\.source: .*Choose one of: .*requestBody\.by/],
+      ['other=requestBody.by', /answers\.other: There is no question/],
+    ] as const) {
+      const refused = await run('new', 'Refused', '--examples', 'pairs', '--answer', answer)
+      assert.equal(refused.code, 3)
+      assert.match(refused.stderr, fault)
+    }
+    assert.match((await run('new', 'Plain', '--answer', 'a=b')).stderr, /--answer is for documents derived from pairs/)
   })
 
   test('reads what else a request has', async (context) => {

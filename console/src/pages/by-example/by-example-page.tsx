@@ -46,7 +46,9 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
   const unreadable = isNew || readTree(text) !== undefined ? undefined : 'Fix the draft in the editor: it is not JSON.'
   const [lack, names] = typeof examples === 'string' ? [examples, []] : [undefined, examples.map(({ name }) => name)]
   const refused = author ?? (ids.length > 0 ? operator : undefined) ?? unreadable ?? lack
-  const [result, setResult] = useState<Readonly<{ found: Derived; names: readonly string[] }>>()
+  const basis = [given.pairs, given.messageType, given.outputType, given.name, ids.join(), text]
+  const [result, setResult] = useState<Readonly<{ found: Derived; names: readonly string[]; basis: typeof basis }>>()
+  const isStale = result?.basis.some((one, at) => one !== basis[at]) ?? false
   const derive = useMutation({
     mutationFn: async (answers: Answers) => {
       const named = isNew && given.name.trim() ? { name: given.name.trim(), pattern: suggestPattern(given.name) } : {}
@@ -55,7 +57,7 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
         answers,
         ...named,
       }
-      return { names, found: await deriveDocument(request, isNew ? undefined : text) }
+      return { names, basis, found: await deriveDocument(request, isNew ? undefined : text) }
     },
     onSuccess: (derived, asked) => {
       const { answers } = derived.found
@@ -70,6 +72,7 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
   })
   useEffect(() => again(), [])
   const failure = derive.error === null ? undefined : withNames(asFailure(derive.error), names)
+  const places = given.pairs.flatMap((_, index) => placesOf(index))
   const faultAt = (place: string) => failure?.details.find(({ path }) => path === place)?.message
   const open = ({ endpoint, tests }: Derived) => {
     draft.replaceText(layOutDocument(JSON.stringify(endpoint)))
@@ -101,13 +104,29 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
         <PairFields given={given} change={change} faultAt={faultAt} />
         {!isKept && <p className="hint">The pairs are too large to be kept for a reload of the page.</p>}
       </section>
-      {failure && <FailureNotice failure={failure} shown={given.pairs.flatMap((_, index) => placesOf(index))} />}
+      {failure && isAtPairs(failure, places) && (
+        <p className="failure" role="alert">
+          Change what is marked at the pairs.
+        </p>
+      )}
+      {failure && !isAtPairs(failure, places) && <FailureNotice failure={failure} shown={places} />}
       {result && (
-        <DerivedView {...result} busy={derive.isPending} refused={refused} onAnswers={derive.mutate} onOpen={open} />
+        <DerivedView
+          found={result.found}
+          names={result.names}
+          isStale={isStale}
+          busy={derive.isPending}
+          refused={refused}
+          onAnswers={derive.mutate}
+          onOpen={open}
+        />
       )}
     </Page>
   )
 }
+
+const isAtPairs = ({ details }: ApiFailure, places: readonly string[]): boolean =>
+  details.length > 0 && details.every(({ path = '' }) => places.includes(path))
 
 /** The failure with the places of pairs as the page calls them. */
 function withNames({ message, status, code, details }: ApiFailure, names: readonly string[]): ApiFailure {

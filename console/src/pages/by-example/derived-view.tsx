@@ -17,13 +17,15 @@ export type DerivedViewProps = Readonly<{
   found: Derived
   /** What the page calls each pair. */
   names: readonly string[]
+  /** Pairs were changed since. */
+  isStale: boolean
   busy: boolean
   refused: string | undefined
   onAnswers(answers: Answers): void
   onOpen(found: Derived): void
 }>
 
-export function DerivedView({ found, names, busy, refused, onAnswers, onOpen }: DerivedViewProps) {
+export function DerivedView({ found, names, isStale, busy, refused, onAnswers, onOpen }: DerivedViewProps) {
   const { endpoint, tables, evidence, questions, heldBack, answers, cut, notRead = [] } = found
   const { pairs, leaves, right, asked, wrong } = heldBack
   const [stored, setStored] = useState<readonly string[]>([])
@@ -53,11 +55,15 @@ export function DerivedView({ found, names, busy, refused, onAnswers, onOpen }: 
     <section className="derived" aria-label="What was found" aria-busy={busy}>
       <div className="between">
         <h2 ref={heading} tabIndex={-1}>
-          What was found
+          What was found {isStale && <StatusChip tone="warn">out of date</StatusChip>}
         </h2>
         <Button
           tone="primary"
-          refused={refused ?? (missing && `Store the table ${missing} first: the document reads it.`)}
+          refused={
+            refused ??
+            (isStale ? 'The pairs have changed: derive the document again.' : undefined) ??
+            (missing && `Store the table ${missing} first: the document reads it.`)
+          }
           busy={busy}
           onPress={() => onOpen(found)}
         >
@@ -125,7 +131,13 @@ function toRows({ questions, answers, evidence }: Derived, names: readonly strin
     ...Object.entries(answers).map(([target, answer]) => row('your answer', target, answer)),
     ...evidence.slice(0, MAX_EVIDENCE).map(({ target, source, pairs, codes, alternatives }) => {
       const note = `Pairs: ${pairs}${codes === undefined ? '' : `, codes: ${codes}`}`
-      return row('found', target, source, note, alternatives)
+      return row(
+        'found',
+        target,
+        source,
+        note,
+        alternatives.filter((one) => one !== source),
+      )
     }),
   ]
 }
@@ -153,11 +165,16 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
     id: 'choices',
     title: 'Choose a rule',
     meaning: 'Rules that explain every pair as well',
-    render: ({ target, state, choices }) => (
+    render: ({ target, source, state, choices }) => (
       <div className="place-choices row">
         {choices.map((one) => (
-          <Button key={one} label={`Use ${one} for ${target}`} busy={busy} onPress={() => choose(target, one)}>
-            <Code>{one}</Code>
+          <Button
+            key={one}
+            label={one === source ? `Keep it for ${target}` : `Use ${one} for ${target}`}
+            busy={busy}
+            onPress={() => choose(target, one)}
+          >
+            {one === source ? 'Keep it' : <Code>{one}</Code>}
           </Button>
         ))}
         {state === 'your answer' && (

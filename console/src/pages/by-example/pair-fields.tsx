@@ -5,7 +5,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { SelectField, TextField } from '../../ui/controls/fields.tsx'
 import { EMPTY_PAIR, type GivenExamples, pairName } from './given-examples.ts'
 
-const BY_BEGINNING = { value: '', label: 'As it begins (JSON, XML, HL7 v2)' }
+const BY_BEGINNING = { value: '', label: 'As it begins (JSON, XML, HL7 v2, CSV)' }
 
 /** The two sides of a pair, as the API names them, with the setting of their format. */
 const SIDES = [

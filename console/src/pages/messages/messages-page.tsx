@@ -57,7 +57,10 @@ function DeriveButton({ filters }: Readonly<{ filters: MessageFilters }>) {
   const run = async () => {
     const { messages } = await listMessages({ ...filters, outcome: ['done'] }, { limit: MAX_EXAMPLES })
     if (messages.length === 0) return notify('None of these messages was done, so none shows what it becomes.', 'warn')
-    await navigate({ to: '/endpoints/by-example', search: { message: messages.map(({ id }) => id) } })
+    const own = messages.filter(({ endpointId }) => endpointId === messages[0]?.endpointId)
+    const others = messages.length - own.length
+    if (others > 0) notify(`A document is for one endpoint: of the newest messages, ${others} of others are left out.`)
+    await navigate({ to: '/endpoints/by-example', search: { message: own.map(({ id }) => id) } })
   }
   return (
     <TaskButton refused={author ?? operator} run={run}>

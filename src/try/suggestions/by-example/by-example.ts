@@ -30,13 +30,13 @@ export type Example = Readonly<{ given: GivenMessage; output: Json }>
 /** `roots`: what the mapping of the message can read, such as `requestBody`. */
 type Pair = Example & Readonly<{ roots: JsonObject }>
 
-/** The message of an example cannot be read. */
-export class UnreadableExample extends Error {
-  readonly index: number
+/** Messages of examples cannot be read. */
+export class UnreadableExamples extends Error {
+  readonly faults: readonly Readonly<{ index: number; message: string }>[]
 
-  constructor(index: number, message: string) {
-    super(message)
-    this.index = index
+  constructor(faults: UnreadableExamples['faults']) {
+    super('Some messages cannot be read.')
+    this.faults = faults
   }
 }
 
@@ -47,6 +47,8 @@ const MAX_TRIAL_CHARACTERS = 524_288
 const MAX_ALTERNATIVES = 5
 const MAX_WRONG = 20
 const MAX_EXAMPLES = 3
+/** Pairs, and values in each, among which examples of a question are chosen. */
+const MAX_LOOKED_AT = 12
 /** With a number behind it, a name has at most 64 characters. */
 const MAX_TABLE_NAME = 60
 /** Codes from which a list of them is a table. */
@@ -55,7 +57,7 @@ const MIN_TABLE = 20
 const MAX_ROUNDS = 4
 
 /**
- * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExample, UnknownAnswers. The errors
+ * In: `base`, a document without a mapping: its name, formats and lookups. Throws UnreadableExamples, UnknownAnswers. The errors
  * of `base` are those of the document that comes out. `keepsCodes`: long code lists are no tables. `transforms`: those whose
  * names are taken; they don't run.
  */
@@ -84,17 +86,21 @@ export async function deriveByExample(
   return { endpoint, tables, ...(await report(derived, pairs)), heldBack, cut: derived.budget.cut }
 }
 
-/** The service itself reads the messages. */
-async function readPairs(examples: readonly Example[], base: JsonObject, run: RunPairs): Promise<readonly Pair[]> {
+/** The service itself reads the messages. Throws UnreadableExamples. */
+export async function readPairs(
+  examples: readonly Example[],
+  base: JsonObject,
+  run: RunPairs,
+): Promise<readonly Pair[]> {
   const { runs } = await run(
     base,
     examples.map(({ given }) => given),
   )
-  return examples.map((example, index) => {
-    const { roots = {}, failure } = runs[index] ?? {}
-    if (failure !== undefined && roots.requestBody === undefined) throw new UnreadableExample(index, failure.error)
-    return { ...example, roots }
-  })
+  const faults = runs.flatMap(({ roots, failure }, index) =>
+    failure !== undefined && roots?.requestBody === undefined ? [{ index, message: failure.error }] : [],
+  )
+  if (faults.length > 0) throw new UnreadableExamples(faults)
+  return examples.map((example, index) => ({ ...example, roots: runs[index]?.roots ?? {} }))
 }
 
 const NONE_HELD: HeldBack = { pairs: 0, leaves: 0, right: 0, asked: 0, wrong: [] }
@@ -354,10 +360,6 @@ async function report({ nodes }: Derived, pairs: readonly Pair[]): Promise<Pick<
     const target = targetOf(around, node)
     const steps = [...around, ...node.steps]
     const ask = (reason: Doubt, candidates: readonly string[], source?: string) => {
-      const examples = node.pairs.slice(0, MAX_EXAMPLES).flatMap((pair) => {
-        const value = firstAt(pairs[pair]?.output, steps)
-        return value === undefined ? [] : [{ pair, value: shorten(value) }]
-      })
       const about = questionTarget(around, node)
       const known = reason === 'always' ? always.get(about) : undefined
       // What only concerns missing values is asked once for all that is written beside one another.
@@ -371,7 +373,7 @@ async function report({ nodes }: Derived, pairs: readonly Pair[]): Promise<Pick<
         message: DOUBTS[reason],
         ...(source && { source }),
         candidates,
-        examples,
+        examples: pickExamples(node.pairs, pairs, steps),
       }
       if (reason === 'always') always.set(about, question)
       else questions.push(question)
@@ -420,20 +422,39 @@ const isWithin = (place: string, target: string): boolean => {
   return own === '$' || place === own || place.startsWith(`${own}.`) || place.startsWith(`${own}[`)
 }
 
-function firstAt(value: Json | undefined, steps: readonly PathStep[]): Json | undefined {
-  const [step, ...rest] = steps
-  if (step === undefined || value === undefined) return value
-  if (step.kind === 'name') {
-    return isObject(value) && Object.hasOwn(value, step.name) ? firstAt(value[step.name], rest) : undefined
+/** Values that differ first, of other pairs before others of the same pair; in the order of the pairs. */
+function pickExamples(having: readonly number[], pairs: readonly Pair[], steps: readonly PathStep[]) {
+  type Shown = Question['examples'][number]
+  const [fresh, more, same]: [Shown[], Shown[], Shown[]] = [[], [], []]
+  const seen = new Set<string>()
+  for (const pair of having.slice(0, MAX_LOOKED_AT)) {
+    let isFirst = true
+    for (const value of valuesAt(pairs[pair]?.output, steps).take(MAX_LOOKED_AT)) {
+      const one = { pair, value: shorten(value) }
+      const text = JSON.stringify(one.value)
+      if (!seen.has(text)) (fresh.at(-1)?.pair === pair ? more : fresh).push(one)
+      else if (isFirst) same.push(one)
+      isFirst = false
+      seen.add(text)
+    }
   }
-  if (!Array.isArray(value)) return undefined
-  if (step.kind === 'index') return firstAt(value[step.index] as Json | undefined, rest)
-  for (const item of value as readonly Json[]) {
-    const found = firstAt(item, rest)
-    if (found !== undefined) return found
-  }
-  return undefined
+  return [...fresh, ...more, ...same].slice(0, MAX_EXAMPLES).sort((one, other) => one.pair - other.pair)
 }
+
+function* valuesAt(value: Json | undefined, steps: readonly PathStep[]): Generator<Json, undefined, undefined> {
+  const [step, ...rest] = steps
+  if (value === undefined) return
+  if (step === undefined) yield value
+  else if (step.kind === 'name') {
+    if (isObject(value) && Object.hasOwn(value, step.name)) yield* valuesAt(value[step.name], rest)
+  } else if (Array.isArray(value)) {
+    const items = value as readonly Json[]
+    for (const item of step.kind === 'index' ? items.slice(step.index).slice(0, 1) : items) yield* valuesAt(item, rest)
+  }
+}
+
+const firstAt = (value: Json | undefined, steps: readonly PathStep[]): Json | undefined =>
+  valuesAt(value, steps).next().value
 
 const MAX_SHOWN = 200
 const MAX_SERIALISED = 100_000

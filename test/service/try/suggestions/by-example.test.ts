@@ -949,6 +949,30 @@ test('names of 20,000 characters cost no more than others, and what is below the
   assert.ok(questions.some(({ target, reason }) => target === '$' && reason === 'unexplained'))
 })
 
+test('shows values of a question that differ, those of other pairs first', async () => {
+  const shown = async (...lists: readonly (readonly string[])[]) => {
+    const { questions } = await deriveFrom(
+      lists.map((marks, at) => {
+        const rows = marks.map((_, row) => ({ nr: `N${at * 71 + row}` }))
+        return [{ rows }, { rows: rows.map((one, row) => ({ ...one, mark: marks[row] ?? '' })) }]
+      }),
+    )
+    const [question] = questions.filter(({ reason }) => reason === 'unexplained')
+    return question?.examples.map(({ pair, value }) => [pair, value])
+  }
+  const same = Array.from({ length: 9 }, () => 'a7')
+  assert.deepEqual(await shown([...same, 'q2'], [...same, 'z9'], ['a7']), [
+    [0, 'a7'],
+    [0, 'q2'],
+    [1, 'z9'],
+  ])
+  assert.deepEqual(await shown([...same, 'q2'], [...same, 'q2'], ['a7'], ['k5']), [
+    [0, 'a7'],
+    [0, 'q2'],
+    [3, 'k5'],
+  ])
+})
+
 describe('POST /endpoints/suggest with examples', () => {
   let service: Service
   before(async () => {
@@ -990,6 +1014,19 @@ describe('POST /endpoints/suggest with examples', () => {
       body: '<p id="5"><n>Dan</n></p>',
     })
     assert.deepEqual(await answer.json(), { id: '5', at: 'west', name: 'DAN' })
+  })
+
+  test('gives a document of the format that messages and outputs are said to be in', async () => {
+    const output = '{ "resourceType": "Patient", "id": "17" }'
+    for (const [contentType, outputType, transformation] of [
+      ['text/xml', 'application/fhir+json; charset=utf-8', { input: 'XML', output: 'FHIR+JSON' }],
+      ['application/fhir+json', 'application/json', { input: 'FHIR+JSON', output: 'JSON' }],
+    ] as const) {
+      const body = contentType === 'text/xml' ? '<p id="17"/>' : '{ "id": "17" }'
+      const { status, body: made } = await ask({ examples: [{ message: { body, contentType }, output, outputType }] })
+      assert.equal(status, 200, JSON.stringify(made))
+      assert.deepEqual((made.endpoint as JsonObject).transformation, transformation)
+    }
   })
 
   test('uses the answers of lookups', async () => {
@@ -1125,6 +1162,15 @@ describe('POST /endpoints/suggest with examples', () => {
         /examples\[0\]\.message/,
       ],
       [{ examples: [{ message: { body: {} }, output: '<a', outputType: 'application/xml' }] }, /examples\[0\]\.output/],
+      [
+        {
+          examples: ['{', '{}', '['].map((body) => ({
+            message: { body, contentType: 'application/json' },
+            output: body === '{}' ? '<a' : {},
+          })),
+        },
+        /examples\[0\]\.message.*examples\[2\]\.message.*examples\[1\]\.output/,
+      ],
       [{ examples: [{ message: { body: {} }, output: '<a' }] }, /examples\[0\]\.output/],
       [{ examples: [{ message: { body: {} }, output: {} }], answers: { x: 'y' } }, /"answers\.x".*no question/],
       [

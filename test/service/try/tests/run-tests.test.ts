@@ -334,7 +334,7 @@ const GROUPS: Readonly<Record<string, Group>> = {
       [
         'one that is not expected',
         { outcome: 'done' },
-        ['/expect/outcome', '/expect/failure'],
+        ['/expect/failure', '/expect/outcome'],
         { document: {}, given: BROKEN },
       ],
       ['one that did not happen', { failure: { code: 'LOOKUP_REFUSED' } }, ['/expect/failure']],

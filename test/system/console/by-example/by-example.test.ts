@@ -103,11 +103,16 @@ describe('a document by example', { skip: NO_BROWSER }, () => {
     await open('endpoints/by-example')
     await side(page, 1, 'Message as sent').fill('{ "a": 1 }')
     await page.getByText('Pair 1 has one side only').first().waitFor({ state: 'attached' })
-    await paste(page, [...LABS.slice(0, 2), ['<lab', '{}']])
+    await paste(page, [['<lab', '{}'], ...LABS.slice(1, 2), ['<lab', '{']])
     await derive(page).click()
-    const fault = page.getByRole('group', { name: 'Pair 3', exact: true }).locator('.fault')
-    await fault.waitFor()
+    const faultOf = (pair: string) => page.getByRole('group', { name: pair, exact: true }).locator('.fault')
+    await faultOf('Pair 1').waitFor()
+    assert.equal(await faultOf('Pair 3').count(), 2)
+    await page.getByText('Change what is marked at the pairs.').waitFor()
+    assert.equal(await page.getByText('SUGGESTION_INVALID').count(), 0)
     await checkAccessibility()
+    await side(page, 1, 'Message as sent').fill(LABS[0]?.[0] ?? '')
+    await side(page, 1, 'What it becomes').fill(LABS[0]?.[1] ?? '')
     await side(page, 3, 'Message as sent').fill(LABS[2]?.[0] ?? '')
     await side(page, 3, 'What it becomes').fill(LABS[2]?.[1] ?? '')
     await derive(page).click()
@@ -116,9 +121,26 @@ describe('a document by example', { skip: NO_BROWSER }, () => {
     await page.getByRole('button', { name: 'Add a pair' }).click()
     await side(page, 4, 'Message as sent').fill('<lab id="5"><from>East Lab</from><by>West Lab</by></lab>')
     await side(page, 4, 'What it becomes').fill('{ "id": "5", "source": "East Lab" }')
+    await page.getByText('out of date').waitFor()
+    assert.equal(await openDraft(page).getAttribute('aria-disabled'), 'true')
     await derive(page).click()
+    await page.getByText('out of date').waitFor({ state: 'detached' })
     await page.getByText('Answer again: source').waitFor()
     await page.getByText('your answer').waitFor({ state: 'detached' })
+  })
+
+  test('tells CSV by its lines, and keeps what a question has', async (t) => {
+    const { page, open } = await openConsole(t)
+    await open('endpoints/by-example')
+    await paste(page, [
+      ['nr;name\nA-17;North Lab', '{ "id": "A-17" }'],
+      ['nr;name\nB-952;City Lab', '{ "id": "B-952" }'],
+      ['nr;name\nCX-12;Harbour', '{ "id": "CX-12" }'],
+    ])
+    await derive(page).click()
+    await question(page, 'id').getByRole('button', { name: 'Keep it for id' }).click()
+    await page.getByText('your answer').waitFor()
+    await page.getByText('"csv": {').first().waitFor({ state: 'attached' })
   })
 
   test('fills the mapping of an endpoint, whose tables are stored first', async (t) => {
@@ -155,10 +177,13 @@ describe('a document by example', { skip: NO_BROWSER }, () => {
       endpoint: { pattern: '/orders' },
       inputMapping: { 'requestBody.nr': 'order.id', 'requestBody.by': 'order.customer' },
     })
+    await service.register({ name: 'Other', endpoint: { pattern: '/other' }, inputMapping: { 'requestBody.a': 'b' } })
+    await service.fetch('/other', json('POST', { a: 1 }))
     for (const by of ['Ann Lee', 'Bob Ray', 'Cleo Poe'])
       await service.fetch('/orders', json('POST', { nr: `${by} 1`, by }))
     await open('messages')
     await page.getByRole('button', { name: 'Derive a document from these' }).click()
+    await page.getByText('of the newest messages, 1 of others are left out').waitFor()
     await page.waitForURL(/by-example\?message=/)
     await page
       .getByRole('button', { name: /^Leave message .* out$/ })
