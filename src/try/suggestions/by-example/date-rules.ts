@@ -103,6 +103,9 @@ const EPOCHS = [
   { unit: 1_000, least: 3e8, most: 4.1e9 },
 ]
 
+/** Days and months, or zones, that are the same in every pair. */
+const READING = 'date'
+
 export function findDates(search: Search): void {
   const { value } = search
   const wanted = typeof value === 'string' ? formsOf(search, value) : []
@@ -126,6 +129,7 @@ export function findDates(search: Search): void {
             return moment && toMillis(moment) / unit
           },
           (path) => `${readMillis(from, path)}${unit === 1 ? '' : ` / ${unit}`}`,
+          READING,
         )
       }
     }
@@ -186,6 +190,7 @@ function tryParts(search: Search, column: Column, from: Form, to: Form): boolean
         .join(' & ')
       return pieces.length === 1 ? text : `$exists(${path}) ? ${text}`
     },
+    READING,
   )
 }
 
@@ -210,6 +215,7 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): void {
         return moment && formatMoment(to, toMillis(moment), minutes)
       },
       (path) => `$fromMillis(${readMillis(from, path)}, ${textLiteral(picture(to))}${zoneArgument})`,
+      READING,
     )
   }
 }
@@ -227,12 +233,13 @@ function tryEpochs(search: Search, column: Column, given: number, wanted: readon
         places: [place],
         write: (read) => `$fromMillis(${read(place)}${times}, ${textLiteral(picture(to))})`,
       }
-      search.try('date', [place], rule, (row): Json | undefined => {
+      const give = (row: number): Json | undefined => {
         const value = search.at(column, row)
         return typeof value === 'number' && Math.abs(value) < 8e15 / unit
           ? formatMoment(to, value * unit, 0)
           : undefined
-      })
+      }
+      search.try('date', [place], rule, give, READING)
     }
   }
 }

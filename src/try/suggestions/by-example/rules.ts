@@ -38,6 +38,8 @@ export type Candidate = Readonly<{
   rule: Rule
   /** How much its names are like those of the target. */
   score: number
+  /** Rules of one place with the same mark read it in other ways, which no pair tells apart. */
+  reading?: string
 }>
 
 /** The roots of places, by their level; a place of a level in between cannot be read by a mapping. */

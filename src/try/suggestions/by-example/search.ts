@@ -73,7 +73,13 @@ export class Search {
   }
 
   /** Adds the candidate if it gives what every row has, and nothing where a row has nothing. */
-  try(family: Family, places: readonly Place[], rule: Rule, give: (row: number) => Json | undefined): boolean {
+  try(
+    family: Family,
+    places: readonly Place[],
+    rule: Rule,
+    give: (row: number) => Json | undefined,
+    reading?: string,
+  ): boolean {
     const { ids } = this.target
     if (!spend(this.budget, 2)) return false
     for (let row = 0; row < ids.length; row++) {
@@ -88,7 +94,7 @@ export class Search {
     if (rule.kind === 'expression' && places.some(isUnsayable)) return false
     if (places.some((place) => this.isOwnElement(place))) return false
     const score = places.length === 0 ? 0 : Math.max(...places.map(this.scoreOf))
-    this.found.push({ family, rule, score })
+    this.found.push({ family, rule, score, ...(reading !== undefined && { reading }) })
     return true
   }
 
@@ -97,12 +103,14 @@ export class Search {
     family: Family,
     apply: (text: string) => Json | undefined,
     write: (path: string) => string,
+    reading?: string,
   ): boolean {
     const rule: Rule = { kind: 'expression', places: [column.place], write: (read) => write(read(column.place)) }
-    return this.try(family, [column.place], rule, (row) => {
+    const give = (row: number) => {
       const value = this.at(column, row)
       return typeof value === 'string' ? apply(value) : undefined
-    })
+    }
+    return this.try(family, [column.place], rule, give, reading)
   }
 
   /** With nothing where a part is missing, else with an empty text in its place, as JSONata joins texts. */

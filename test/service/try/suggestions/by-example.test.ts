@@ -545,6 +545,28 @@ const cases: readonly Case[] = [
       },
     ]),
   },
+  field(
+    'a date whose day and month are the same in every pair',
+    [
+      ['03/03/1980', '1980-03-03'],
+      ['05/05/1999', '1999-05-05'],
+      ['12/12/2001', '2001-12-12'],
+      ['04/04/2004', '2004-04-04'],
+    ],
+    undefined,
+    'ambiguous',
+  ),
+  field(
+    'a date to one whose day and month are the same in every pair',
+    [
+      ['1980-03-03', '03/03/1980'],
+      ['1999-05-05', '05/05/1999'],
+      ['2001-12-12', '12/12/2001'],
+      ['2004-04-04', '04/04/2004'],
+    ],
+    undefined,
+    'ambiguous',
+  ),
   {
     name: 'contradictory pairs',
     pairs: [
