@@ -1,7 +1,7 @@
 /** Chooses the rule for one place of the output, and says how sure that is. */
 import { findDates } from './date-rules.ts'
 import { findNumbers } from './number-rules.ts'
-import { type Candidate, describeRule, FAMILIES, mappingPath, NAMED, rulePlaces } from './rules.ts'
+import { type Candidate, describeRule, FAMILIES, MIN_SHOWN, mappingPath, NAMED, rulePlaces } from './rules.ts'
 import { Search, samePlace, type Target } from './search.ts'
 import { ABSENT, type Budget, type Place, type Scope, spend, type Values, weigh } from './source-values.ts'
 import { findCases, findJoins, findSlices } from './text-rules.ts'
@@ -44,8 +44,6 @@ export type Choice = Readonly<{
 /** Bits below which a match may be an accident, if the names do not speak for it, and if they do. */
 export const MIN_BITS = 14
 const MIN_BITS_NAMED = 5
-/** A value that one message of four lacks is missing in one of so many, with a probability of 99 %. */
-export const MIN_SHOWN = 17
 /** A constant may come from a place with the same value if it is as long as a name or a number of an order. */
 const MIN_TELLING_BITS = 16
 

@@ -567,6 +567,61 @@ const cases: readonly Case[] = [
     undefined,
     'ambiguous',
   ),
+  field(
+    'the end of texts of one length',
+    [
+      ['AB1234', '1234'],
+      ['AB9876', '9876'],
+      ['AB4567', '4567'],
+      ['AB12345', '12345'],
+    ],
+    '$substring(requestBody.x, 2)',
+    'ambiguous',
+  ),
+  field(
+    'the second of two words',
+    [
+      ['Ann Smith', 'Smith'],
+      ['Bob Jones', 'Jones'],
+      ['Cleo Hall', 'Hall'],
+      ['Dan van Dyke', 'van Dyke'],
+    ],
+    '$substringAfter(requestBody.x, " ")',
+    'ambiguous',
+  ),
+  field(
+    'the last of some words',
+    [
+      ['Ann Smith', 'Smith'],
+      ['Bob de Jones', 'Jones'],
+      ['Cleo Hall', 'Hall'],
+      ['Dan van Dyke', 'Dyke'],
+    ],
+    '$split(requestBody.x, " ")[-1]',
+    'always',
+  ),
+  field(
+    'what stands behind one text',
+    [
+      ['Patient/4711', '4711'],
+      ['Patient/99', '99'],
+      ['Patient/1234', '1234'],
+      ['Patient/5', '5'],
+    ],
+    '$substringAfter(requestBody.x, "/")',
+    'always',
+  ),
+  field(
+    'the year of a date',
+    [
+      ['03.02.1980', '1980'],
+      ['31.12.1999', '1999'],
+      ['06.05.2001', '2001'],
+      ['07.08.2014', '2014'],
+    ],
+    '$split(requestBody.x, ".")[2]',
+    'always',
+  ),
   {
     name: 'contradictory pairs',
     pairs: [
