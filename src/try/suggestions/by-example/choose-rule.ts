@@ -13,7 +13,7 @@ import {
   findListValues,
   findPaths,
   findPicks,
-  isCode,
+  mayBeCode,
 } from './value-rules.ts'
 
 /** Why a place of the output is a question. */
@@ -113,7 +113,7 @@ function chooseForConstant(search: Search): Choice | undefined {
   const others = [...paths, ...computed]
   const { rule } = constant
   const isOfCode =
-    rule.kind === 'path' && isCode(value) && search.target.ids.length < MIN_SHOWN && readsCode(search, rule.place)
+    rule.kind === 'path' && mayBeCode(value) && search.target.ids.length < MIN_SHOWN && readsCode(search, rule.place)
   return {
     candidate: constant,
     others: [...others, ...constants.slice(1)],
@@ -124,7 +124,7 @@ function chooseForConstant(search: Search): Choice | undefined {
 /** The place has codes, so a constant that is there with it may be what they become. */
 const readsCode = (search: Search, place: Place): boolean => {
   const column = [...search.columns()].find((one) => one.place === place)
-  return column !== undefined && isCode(search.at(column, search.sample))
+  return column !== undefined && mayBeCode(search.at(column, search.sample))
 }
 
 function sorted({ found, scope }: Search): readonly Candidate[] {

@@ -26,7 +26,7 @@ import {
   spend,
   type Values,
 } from './source-values.ts'
-import { findConstants, findConversions, isCode, readSteps } from './value-rules.ts'
+import { findConstants, findConversions, mayBeCode, readSteps } from './value-rules.ts'
 import { walkNodes } from './write-document.ts'
 
 export type Derivation = Readonly<{
@@ -214,7 +214,7 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
   const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
     const unread = within.size < MIN_SHOWN ? within.columns.filter(({ place }) => isUnread(place)) : []
     const isSame = ({ ids }: Column) => ids[0] !== ABSENT && ids.every((id) => id === ids[0])
-    const codes = unread.filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
+    const codes = unread.filter((column) => isSame(column) && mayBeCode(values.value(column.ids[0] ?? ABSENT)))
     return all.map((node): Node => {
       if (node.kind === 'list') {
         const marks = node.scope.columns.filter(
@@ -257,7 +257,7 @@ const isMark = (value: Json | undefined): boolean => typeof value === 'boolean'
 const hasCode = (value: Json, name: string): boolean =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).some(([key, inner]) => hasCode(inner as Json, key))
-    : isCode(value) && name !== 'resourceType'
+    : mayBeCode(value) && name !== 'resourceType'
 
 const lastName = (steps: readonly PathStep[]): string => {
   const step = steps.at(-1)

@@ -67,7 +67,7 @@ function tryLine(search: Search, column: Column, points: Points): void {
   ]
   for (const [factor, written] of factors) {
     const offsets = factor === 1 || points.length > 2 ? niceOffsets(points, factor, decimals) : [0]
-    for (const offset of offsets) tryFormula(search, column, { factor, written, offset, decimals })
+    for (const offset of offsets) tryFormula(search, column, points, { factor, written, offset, decimals })
   }
 }
 
@@ -79,7 +79,8 @@ function niceFactors(value: number, slack: number): readonly (readonly [number, 
     const above = Math.round(value * below)
     if (above === 0 || Math.abs(above / below - value) > slack || fractions.some(([known]) => known === above / below))
       continue
-    fractions.push([above / below, below === 1 ? ` * ${above}` : ` * ${above} / ${below}`])
+    const times = above === 1 && below === 1 ? '' : ` * ${above}`
+    fractions.push([above / below, below === 1 ? times : ` * ${above} / ${below}`])
   }
   if (fractions.length > 0) {
     return fractions.sort(([one], [other]) => Math.abs(one - value) - Math.abs(other - value)).slice(0, 5)
@@ -99,8 +100,12 @@ function niceOffsets([first]: Points, factor: number, decimals: number): readonl
 
 type Formula = Readonly<{ factor: number; written: string; offset: number; decimals: number }>
 
-function tryFormula(search: Search, column: Column, { factor, written, offset, decimals }: Formula): void {
-  if (written === '' && offset === 0) return
+function tryFormula(
+  search: Search,
+  column: Column,
+  points: Points,
+  { factor, written, offset, decimals }: Formula,
+): void {
   const { place } = column
   const [, , above, , below] = written.split(' ')
   const multiply = (x: number): number => {
@@ -121,20 +126,20 @@ function tryFormula(search: Search, column: Column, { factor, written, offset, d
     const isWhole = Number.isInteger(factor) && factor >= 10
     let isFound = false
     for (const digits of isWhole ? [decimals, undefined] : [undefined, decimals]) {
-      if (digits !== undefined && digits > 6) continue
-      const rule: Rule = {
-        kind: 'expression',
-        places: [place],
-        write: (read) => {
-          const text = write(isText ? `$number(${read(place)})` : read(place))
-          return digits === undefined ? text : `$round(${text}, ${digits})`
-        },
+      if (digits === undefined ? written === '' && offset === 0 : digits > 6) continue
+      const isRounding = points.some(([x, y]) => isRounded(apply(x), y))
+      for (const { round, writeRound } of digits === undefined ? [EXACT] : isRounding ? ROUNDINGS : [TO_EVEN]) {
+        const rule: Rule = {
+          kind: 'expression',
+          places: [place],
+          write: (read) => writeRound(write(isText ? `$number(${read(place)})` : read(place)), digits ?? 0),
+        }
+        const give = (row: number) => {
+          const x = toNumber(search.at(column, row))
+          return x === undefined ? undefined : round(apply(x), digits ?? 0)
+        }
+        isFound = search.try('number', [place], rule, give) || isFound
       }
-      const give = (row: number) => {
-        const x = toNumber(search.at(column, row))
-        return x === undefined ? undefined : round(apply(x), digits)
-      }
-      isFound = search.try('number', [place], rule, give) || isFound
     }
     if (isFound) return
   }
@@ -142,8 +147,43 @@ function tryFormula(search: Search, column: Column, { factor, written, offset, d
 
 const signed = (offset: number): string => (offset < 0 ? ` - ${-offset}` : ` + ${offset}`)
 
-const round = (value: number, digits: number | undefined): number =>
-  digits === undefined ? value : Number(`${Math.round(Number(`${value}e${digits}`))}e-${digits}`)
+type Rounding = Readonly<{
+  round: (value: number, digits: number) => number
+  writeRound: (text: string, digits: number) => string
+}>
+
+const EXACT: Rounding = { round: (value) => value, writeRound: (text) => text }
+
+/** As `$round` does it: a half goes to the even neighbour. */
+const TO_EVEN: Rounding = {
+  round: (value, digits) => {
+    const shifted = shift(value, digits)
+    const nearest = Math.round(shifted)
+    const isOdd = Math.abs(nearest - shifted) === 0.5 && nearest % 2 !== 0
+    return shift(isOdd ? nearest - 1 : nearest, -digits) + 0
+  },
+  writeRound: (text, digits) => `$round(${text}, ${digits})`,
+}
+
+/** As people do it. */
+const HALF_UP: Rounding = {
+  round: (value, digits) => Math.floor(value * 10 ** digits + 0.5) / 10 ** digits,
+  writeRound: (text, digits) => {
+    if (digits === 0) return `$floor(${text} + 0.5)`
+    return `$floor(${text.includes(' ') ? `(${text})` : text} * ${10 ** digits} + 0.5) / ${10 ** digits}`
+  },
+}
+
+const ROUNDINGS = [TO_EVEN, HALF_UP]
+
+const shift = (value: number, by: number): number => {
+  const [digits, exponent = '0'] = String(value).split('e')
+  return Number(`${digits}e${Number(exponent) + by}`)
+}
+
+/** By more than what computers do to numbers with a point. */
+const isRounded = (value: number, wanted: Json | undefined): boolean =>
+  typeof wanted === 'number' && Math.abs(value - wanted) > 1e-6
 
 const OPERATIONS: readonly (readonly [sign: string, apply: (one: number, other: number) => number])[] = [
   ['*', (one, other) => one * other],
@@ -158,7 +198,14 @@ function tryTwo(search: Search, one: Column, other: Column): void {
   for (const [sign, apply] of OPERATIONS) {
     const isSymmetric = sign === '*' || sign === '+'
     if (isSymmetric && one.place.steps.length > other.place.steps.length) continue
-    for (const digits of [undefined, 2]) {
+    const exact = (row: number) => {
+      const [x, y] = [toNumber(search.at(one, row)), toNumber(search.at(other, row))]
+      const result = x === undefined || y === undefined ? Number.NaN : apply(x, y)
+      return Number.isFinite(result) ? result : undefined
+    }
+    const { ids } = search.target
+    const isRounding = ids.some((id, row) => isRounded(exact(row) ?? Number.NaN, search.values.value(id)))
+    for (const { round, writeRound } of [EXACT, ...(isRounding ? ROUNDINGS : [TO_EVEN])]) {
       const places = [one.place, other.place]
       const rule: Rule = {
         kind: 'expression',
@@ -167,14 +214,16 @@ function tryTwo(search: Search, one: Column, other: Column): void {
           const [x, y] = [one, other].map((column) =>
             isText(column) ? `$number(${read(column.place)})` : read(column.place),
           )
-          return digits === undefined ? `${x} ${sign} ${y}` : `$round(${x} ${sign} ${y}, ${digits})`
+          return writeRound(`${x} ${sign} ${y}`, 2)
         },
       }
-      search.try('number', places, rule, (row) => {
-        const [x, y] = [toNumber(search.at(one, row)), toNumber(search.at(other, row))]
-        const result = x === undefined || y === undefined ? Number.NaN : round(apply(x, y), digits)
-        return Number.isFinite(result) ? result : undefined
-      })
+      const give = (row: number) => {
+        const result = exact(row)
+        return result === undefined ? undefined : round(result, 2)
+      }
+      // A quotient hardly ever ends with a half.
+      const reading = isRounding && sign !== '/' ? 'rounding' : undefined
+      search.try('number', places, rule, give, reading)
     }
   }
 }

@@ -622,6 +622,93 @@ const cases: readonly Case[] = [
     '$split(requestBody.x, ".")[2]',
     'always',
   ),
+  field(
+    'a whole number without a half',
+    [
+      [12.3, 12],
+      [1.8, 2],
+      [77.6, 78],
+      [4.2, 4],
+    ],
+    '$round(requestBody.x, 0)',
+    'ambiguous',
+  ),
+  field(
+    'a whole number, halves to the even one',
+    [
+      [12.5, 12],
+      [1.5, 2],
+      [77.6, 78],
+      [4.5, 4],
+    ],
+    '$round(requestBody.x, 0)',
+    'always',
+  ),
+  field(
+    'a whole number, halves up',
+    [
+      [12.5, 13],
+      [1.5, 2],
+      [77.6, 78],
+      [4.5, 5],
+    ],
+    '$floor(requestBody.x + 0.5)',
+    'always',
+  ),
+  field(
+    'two digits, halves up',
+    [
+      [0.125, 0.13],
+      [1.518, 1.52],
+      [77.625, 77.63],
+      [4.375, 4.38],
+    ],
+    '$floor(requestBody.x * 100 + 0.5) / 100',
+    'always',
+  ),
+  {
+    name: 'a rounded product',
+    pairs: [
+      [3, 1.118],
+      [7, 0.113],
+      [4, 2.249],
+      [5, 1.203],
+    ].map(([q = 0, p = 0]) => [{ q, p }, { total: Number((q * p).toFixed(2)) }]),
+    sources: { total: '$round(requestBody.q * requestBody.p, 2)' },
+    asked: { total: 'ambiguous' },
+  },
+  {
+    name: 'an element at a position, or the one with a code with digits',
+    pairs: [1117, 2223, 3331, 4447].map((n) => [
+      {
+        l: [
+          { t: '8302-2', v: `a${n}` },
+          { t: '29463-7', v: `b${n}` },
+        ],
+      },
+      { y: `a${n}` },
+    ]),
+    sources: { y: 'requestBody.l[0].v' },
+    asked: { y: 'ambiguous' },
+  },
+  {
+    name: 'a constant beside a code with digits',
+    pairs: [1117, 2223, 3331, 4447].map((n) => [
+      { id: `a${n}`, c: 'E11' },
+      { id: `a${n}`, d: 'Diabetes' },
+    ]),
+    sources: { d: 'the constant "Diabetes"' },
+    asked: { d: 'constant' },
+  },
+  {
+    name: 'a constant beside a number and a date',
+    pairs: [1117, 2223, 3331, 4447].map((n) => [
+      { id: `a${n}`, c: '417', d: '2026-01-05' },
+      { id: `a${n}`, type: 'Patient' },
+    ]),
+    sources: { type: 'the constant "Patient"' },
+    asked: { id: 'always' },
+  },
   {
     name: 'contradictory pairs',
     pairs: [
