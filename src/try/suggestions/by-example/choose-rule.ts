@@ -1,5 +1,5 @@
 /** Chooses the rule for one place of the output, and says how sure that is. */
-import { findDates } from './date-rules.ts'
+import { findDates, HALF_YEAR } from './date-rules.ts'
 import { findNumbers } from './number-rules.ts'
 import { type Candidate, describeRule, FAMILIES, MIN_SHOWN, mappingPath, NAMED, rulePlaces } from './rules.ts'
 import { Search, samePlace, type Target } from './search.ts'
@@ -20,7 +20,7 @@ import {
 export const DOUBTS = {
   unexplained: 'No rule explains what the pairs have here.',
   accident: 'The pairs have too few different values to tell this from an accident.',
-  ambiguous: 'Several places of the message, or several rules, give these values in every pair.',
+  ambiguous: 'Several places of the message, or several rules, explain every pair; others may differ.',
   missing: 'No pair shows what is here where the values that it is made of are missing in part.',
   once: 'One pair alone has a value here.',
   constant: 'Every pair has the same value here, and a place of the message has one value in every pair too.',
@@ -172,7 +172,7 @@ function choose(search: Search, found: readonly Candidate[]): Choice {
     if (isRounded && others.some((one) => one.family === 'number' && !isOtherPlace(one, candidate))) return 'ambiguous'
     const isReadOtherwise = (one: Candidate) =>
       one.reading !== undefined && one.reading === candidate.reading && !isOtherPlace(one, candidate)
-    if (others.some(isReadOtherwise)) return 'ambiguous'
+    if (candidate.reading === HALF_YEAR || others.some(isReadOtherwise)) return 'ambiguous'
     const rivals = others.filter(
       (one) => one.family === candidate.family && one.score > candidate.score - 0.1 && isOtherPlace(one, candidate),
     )

@@ -105,6 +105,8 @@ const EPOCHS = [
 
 /** Days and months, or zones, that are the same in every pair. */
 const READING = 'date'
+/** A zone that dates of one half of a year show: in the other, it may be another. */
+export const HALF_YEAR = 'half a year'
 
 export function findDates(search: Search): void {
   const { value } = search
@@ -205,6 +207,7 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): void {
   const zone = to.parts.includes('H') ? Math.round(left / 15) * 15 : undefined
   for (const minutes of zone === undefined ? [0, 60, 120, 180, 330, -300] : [zone]) {
     if (Math.abs(minutes) > 14 * 60) continue
+    const isOfHalfYear = minutes !== 0 && !showsBothHalves(search, column, from)
     const zoneText = formatMoment(ZONE_ONLY, 0, minutes)
     const zoneArgument = minutes === 0 ? '' : `, ${textLiteral(zoneText)}`
     search.tryText(
@@ -215,9 +218,15 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): void {
         return moment && formatMoment(to, toMillis(moment), minutes)
       },
       (path) => `$fromMillis(${readMillis(from, path)}, ${textLiteral(picture(to))}${zoneArgument})`,
-      READING,
+      isOfHalfYear ? HALF_YEAR : READING,
     )
   }
+}
+
+/** Daylight saving time would show. */
+function showsBothHalves(search: Search, column: Column, from: Form): boolean {
+  const months = search.target.ids.map((_id, row) => Number(readMoment(from, search.textAt(column, row) ?? '')?.M))
+  return months.some((month) => month >= 4 && month <= 9) && months.some((month) => month >= 11 || month <= 2)
 }
 
 const ZONE_ONLY: Form = { name: 'o', pattern: /^([+-]\d{4})$/, parts: ['o'] }

@@ -203,6 +203,7 @@ function tryTwo(search: Search, one: Column, other: Column): void {
       const result = x === undefined || y === undefined ? Number.NaN : apply(x, y)
       return Number.isFinite(result) ? result : undefined
     }
+    if (!(Math.abs((exact(search.sample) ?? Number.NaN) - Number(search.value)) < 0.006)) continue
     const { ids } = search.target
     const isRounding = ids.some((id, row) => isRounded(exact(row) ?? Number.NaN, search.values.value(id)))
     for (const { round, writeRound } of [EXACT, ...(isRounding ? ROUNDINGS : [TO_EVEN])]) {

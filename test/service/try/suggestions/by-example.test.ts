@@ -709,6 +709,28 @@ const cases: readonly Case[] = [
     sources: { type: 'the constant "Patient"' },
     asked: { id: 'always' },
   },
+  field(
+    'a time in another zone, in winter',
+    [
+      ['2024-01-15T10:00:00Z', '15.01.2024 11:00'],
+      ['2024-02-03T23:30:00Z', '04.02.2024 00:30'],
+      ['2023-12-24T08:15:00Z', '24.12.2023 09:15'],
+      ['2024-01-03T08:15:00Z', '03.01.2024 09:15'],
+    ],
+    undefined,
+    'ambiguous',
+  ),
+  field(
+    'a time in another zone, in winter and in summer',
+    [
+      ['2024-01-15T10:00:00Z', '15.01.2024 11:00'],
+      ['2024-07-03T23:30:00Z', '04.07.2024 00:30'],
+      ['2023-12-24T08:15:00Z', '24.12.2023 09:15'],
+      ['2024-01-03T08:15:00Z', '03.01.2024 09:15'],
+    ],
+    undefined,
+    'always',
+  ),
   {
     name: 'contradictory pairs',
     pairs: [
