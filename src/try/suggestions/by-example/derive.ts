@@ -556,7 +556,8 @@ function chooseForm(
     const { rule } = node.choice.candidate
     if (rule.kind === 'expression' || node.isNullable || node.isOfList) return false
     if (rule.kind === 'constant') return takesConstants
-    return rule.place.level === level || (takesConstants && rule.transform === undefined && rule.default === undefined)
+    if (rule.place.level === level) return true
+    return takesConstants && rule.place.level === 0 && rule.transform === undefined && rule.default === undefined
   }
   const isPossible = (takesConstants: boolean) =>
     when === undefined && inner.every((node) => isPlain(node, takesConstants))

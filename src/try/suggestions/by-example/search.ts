@@ -172,12 +172,15 @@ export class Search {
     for (const scope of readableScopes(this.scope)) yield* scope.columns
   }
 
-  /** An element by its position, in a list whose elements this is about: true of a list of one alone. */
+  /** An element by its position, in a list whose elements this is in: true of a list of one alone. */
   isOwnElement({ level, steps }: Place): boolean {
-    const { list } = this.scope.around ?? {}
-    if (list === undefined || list.level !== level) return false
-    const own = list.steps.slice(0, -1)
-    return steps.length > own.length && samePlace(own, steps.slice(0, own.length)) && steps[own.length]?.kind !== 'name'
+    for (let { around } = this.scope; around !== undefined; around = around.scope.around) {
+      const { list } = around
+      const own = list.steps.slice(0, -1)
+      const isWithin = list.level === level && samePlace(own, steps.slice(0, own.length))
+      if (isWithin && (steps[own.length]?.kind ?? 'name') !== 'name') return true
+    }
+    return false
   }
 
   *lists(withParents = false): Iterable<readonly [list: ListColumn, at: (row: number) => readonly Json[] | undefined]> {

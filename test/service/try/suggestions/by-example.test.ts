@@ -732,6 +732,20 @@ const cases: readonly Case[] = [
     'always',
   ),
   {
+    name: 'a value of the element around, of which some are empty',
+    pairs: [[2, 0], [1], [3], [1, 0, 2]].map((counts, nr) => {
+      const orders = counts.map((count, at) => ({
+        p: `pen${nr}${at}`,
+        xs: NAMES.slice(nr, nr + count).map((name) => ({ q: `${name}${at}` })),
+      }))
+      return [
+        { ls: orders },
+        { items: orders.map(({ p, xs }) => ({ name: p, parts: xs.map(({ q }) => ({ code: q, of: p })) })) },
+      ] as const
+    }),
+    sources: { 'items[].parts[].of': 'outer.p' },
+  },
+  {
     name: 'contradictory pairs',
     pairs: [
       [{ x: 'a' }, { y: 'b' }],
