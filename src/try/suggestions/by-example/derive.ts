@@ -11,7 +11,7 @@ import { construct, gateOf } from './construct.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
 import type { EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
 import { type Candidate, expressionPath, MIN_SHOWN, type Rule, rulePlaces } from './rules.ts'
-import { Search } from './search.ts'
+import { Search, samePlace } from './search.ts'
 import { findSlots } from './slots.ts'
 import {
   ABSENT,
@@ -33,6 +33,8 @@ export type Derivation = Readonly<{
   values: Values
   budget: Budget
   pause: () => Promise<void> | undefined
+  /** XML does not distinguish one element from a list of one. */
+  isOfXml: boolean
 }>
 
 type Rows = readonly (Json | undefined)[]
@@ -296,13 +298,31 @@ async function deriveList(
     // Where an earlier element is missing, the later ones may take its position.
     const at = isShorter ? fixed.findIndex((node) => node.kind === 'entry' && node.doubt === undefined) : -1
     const doubted = fixed.map((node, index) => (index === at ? { ...node, doubt: 'missing' as const } : node))
-    tried.push(joinConstants(scope, rows, steps, doubted))
+    const asked = derivation.isOfXml && length === 1 && isOfOneElement(doubted) ? doubted.map(asSingle) : doubted
+    tried.push(joinConstants(scope, rows, steps, asked))
   }
   if (!tried.some((nodes) => cost(nodes) === 0)) {
     const slots = await deriveSlots(derivation, scope, rows, steps)
     if (slots !== undefined) tried.push([slots])
   }
   return tried.length === 0 ? [unknown(scope, rows, steps)] : best(tried)
+}
+
+const asSingle = (node: Node): Node => {
+  const isAsked = node.kind !== 'entry' || (node.doubt !== undefined && node.doubt !== 'always')
+  return isAsked || node.choice.candidate.rule.kind === 'constant' ? node : { ...node, doubt: 'single' }
+}
+
+/** All that is read is in one element of the message, of which there may be more. */
+function isOfOneElement(nodes: readonly Node[]): boolean {
+  const [first, ...others] = nodes.flatMap(placesRead).map(({ level, steps }) => {
+    const end = steps.findIndex((step) => step.kind === 'name' && (step.name === '$' || step.name === '_'))
+    return { level, steps: end === -1 ? steps : steps.slice(0, end) }
+  })
+  if (first === undefined) return false
+  const isShared = (at: number) =>
+    others.every(({ level, steps }) => level === first.level && samePlace(steps.slice(0, at), first.steps.slice(0, at)))
+  return first.steps.length > (first.level === 0 ? 1 : 0) && isShared(first.level === 0 ? 2 : 1)
 }
 
 /** The first of those with the fewest unknown places. */

@@ -881,6 +881,24 @@ describe('an answer to a question, or another alternative,', () => {
   }
 })
 
+test('one element of XML in each pair, and a list of one, is asked', async () => {
+  const pairs = [1, 2, 3].map((n) => [
+    `<p><id>a${n}</id><last>${nameOf(n)}</last><phone use="u${n}">555-${n * 7}</phone></p>`,
+    { id: `a${n}`, name: [{ family: nameOf(n) }], telecom: [{ use: `u${n}`, value: `555-${n * 7}` }] },
+  ])
+  const examples = pairs.map(([body = '', output = '']) => ({
+    given: { message: { body, contentType: 'application/xml' } },
+    output,
+  }))
+  const { questions } = await deriveByExample(
+    examples,
+    { ...base, transformation: { input: 'XML', output: 'JSON' } },
+    run,
+  )
+  const reasons = new Map(questions.map(({ target, reason }) => [target, reason]))
+  assert.equal(reasons.get('telecom[0].use'), 'single')
+})
+
 test('names of 20,000 characters cost no more than others, and what is below them is asked', async () => {
   const pairsBelow = (name: string): Case['pairs'] =>
     ['a', 'b', 'c'].map((value) => {
