@@ -8,7 +8,7 @@ import { collectInto, type Lint, type LintSink, toFaults } from '../core/lint.ts
 import { didYouMean } from '../core/nearest.ts'
 import type { Notes, QueryOf } from '../core/schema.ts'
 import { checkSchema } from '../document/checks/check-field.ts'
-import { type ParsedDocument, parseDocument } from '../endpoints/parse-document.ts'
+import { type ParsedDocument, parseLongDocument } from '../endpoints/parse-document.ts'
 import { hasBody } from '../inbound/http/replies.ts'
 import { readDocument } from './read-document.ts'
 
@@ -80,9 +80,9 @@ export function checkQuery<Q extends QuerySchemas>(
  * Out: the body, and what is twice in its document. Fails with BODY_UNREADABLE, BODY_TOO_DEEP, MEDIA_TYPE_WRONG, and with the
  * code of the check.
  */
-export function checkBody(request: FastifyRequest, schema: TSchema, check: BodyCheck): CheckedBody {
+export async function checkBody(request: FastifyRequest, schema: TSchema, check: BodyCheck): Promise<CheckedBody> {
   const isEmpty = check.mayBeEmpty && !hasBody(request)
-  return checkParsed(isEmpty ? { raw: {}, faults: [] } : parseDocument(readDocument(request)), schema, check)
+  return checkParsed(isEmpty ? { raw: {}, faults: [] } : await parseLongDocument(readDocument(request)), schema, check)
 }
 
 /** In: the body, and what is twice in it. Fails with the code of the check. */

@@ -33,7 +33,7 @@ function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
     handler: async (request) => {
       const call = requireCall(request)
       if (leavesNoEntry) call.effects = undefined
-      Object.assign(call, checkCall(call, route))
+      Object.assign(call, await checkCall(call, route))
       const value = await route.handle(call, api)
       // Awaiting a reply gives undefined, once it is sent.
       return value === undefined ? undefined : send(call, route, success, value)
@@ -42,10 +42,12 @@ function addRoute(scope: FastifyInstance, route: Route, api: Api): void {
 }
 
 /** Fails as its query and body do. */
-function checkCall({ request, queryTexts }: Call, { query, otherQuery, body }: Route): Partial<Call> {
+async function checkCall({ request, queryTexts }: Call, { query, otherQuery, body }: Route): Promise<Partial<Call>> {
   return {
     ...(query === undefined || otherQuery === 'handler' ? {} : { query: checkQuery(query, queryTexts, otherQuery) }),
-    ...(body?.check === undefined || body.schema === undefined ? {} : checkBody(request, body.schema, body.check)),
+    ...(body?.check === undefined || body.schema === undefined
+      ? {}
+      : await checkBody(request, body.schema, body.check)),
   }
 }
 

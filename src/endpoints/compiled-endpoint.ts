@@ -2,6 +2,7 @@
 import type { Failure } from '../core/failure.ts'
 import type { Json } from '../core/json.ts'
 import { collectInto, documentPath, type Lint, type LintSink, preventsActivation } from '../core/lint.ts'
+import { createPause } from '../core/slice.ts'
 import type { StoredDocument } from '../core/stored-document.ts'
 import type { TableSet, TableUse } from '../core/tables/table-set.ts'
 import { checkDocument } from '../document/checks/check-document.ts'
@@ -87,12 +88,15 @@ export async function compileDocument(
   settings: PipelineSettings,
   { bounds, overload, pipeline = 'now', pipelines, onFaults }: CompileOptions = {},
 ): Promise<Readonly<{ lints: readonly Lint[]; compiled: CompiledEndpoint }>> {
+  const pause = createPause()
   const { endpoint, lints: structural } = checkDocument(raw)
+  await pause()
   const isolated = pipeline === 'later' ? services : await isolate(endpoint, services, overload)
   const lints: Lint[] = [...structural]
   const sink = collectInto(lints)
   if (bounds !== undefined) lintBounds(endpoint, bounds, sink)
   lintEndpoint(endpoint, sink)
+  await pause()
   const compileWith = (own: Services, to: LintSink) => compileEndpoint(endpoint, _id, own, settings, to)
   const compiledNow = pipeline === 'now' ? compileWith(isolated, sink) : undefined
   if (pipeline === 'checked') compileWith({ ...isolated, generatesLater: true }, sink)

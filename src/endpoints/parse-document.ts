@@ -2,8 +2,15 @@
 import { Failure } from '../core/failure.ts'
 import { isObject, type Json, type JsonObject } from '../core/json.ts'
 import type { Lint } from '../core/lint.ts'
+import { letOthersRun } from '../core/slice.ts'
 import { Unreadable } from '../formats/body-faults.ts'
-import { findDuplicateNames, parseJson } from '../formats/json-read.ts'
+import {
+  type DuplicateName,
+  findDuplicateNames,
+  findDuplicateNamesInSlices,
+  parseJson,
+  SHORT_TEXT,
+} from '../formats/json-read.ts'
 
 /** A document as JSON; `faults` are names that occur twice in one object. */
 export type ParsedDocument = Readonly<{ raw: Json; faults: readonly Lint[] }>
@@ -14,19 +21,30 @@ export type ParsedDocument = Readonly<{ raw: Json; faults: readonly Lint[] }>
  */
 export function parseDocument(text: string, levels?: number): ParsedDocument {
   try {
-    const raw = parseJson(text, levels)
-    const faults = findDuplicateNames(text).map(
-      ({ place, name }): Lint => ({
-        path: place,
-        message: `"${name}" occurs twice in one object, so the first value would be lost; merge the two or remove one.`,
-        severity: 'error',
-      }),
-    )
-    return { raw, faults }
+    return { raw: parseJson(text, levels), faults: findDuplicateNames(text).map(toFault) }
   } catch (thrown) {
     throw unreadable(thrown)
   }
 }
+
+/** The same; others run while a long text is read. */
+export async function parseLongDocument(text: string): Promise<ParsedDocument> {
+  if (text.length <= SHORT_TEXT) return parseDocument(text)
+  try {
+    await letOthersRun()
+    const raw = parseJson(text)
+    await letOthersRun()
+    return { raw, faults: (await findDuplicateNamesInSlices(text)).map(toFault) }
+  } catch (thrown) {
+    throw unreadable(thrown)
+  }
+}
+
+const toFault = ({ place, name }: DuplicateName): Lint => ({
+  path: place,
+  message: `"${name}" occurs twice in one object, so the first value would be lost; merge the two or remove one.`,
+  severity: 'error',
+})
 
 /** The failure of a management call whose body cannot be read; any other error is returned unchanged. */
 export const unreadable = (thrown: unknown): unknown =>

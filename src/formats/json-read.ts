@@ -1,8 +1,9 @@
 /** JSON of messages and endpoint documents: bounded in depth, with faults that name their line and column. */
 import type { Json } from '../core/json.ts'
 import { documentPath } from '../core/lint.ts'
+import { letOthersRun } from '../core/slice.ts'
 import { Unreadable } from './body-faults.ts'
-import { closingQuote, scanJson } from './json-scan.ts'
+import { closingQuote, type JsonVisitor, scanJson, scanJsonInSlices } from './json-scan.ts'
 import { type NameLimits, refuseManyMembers, tooManyNames } from './name-limits.ts'
 
 /** The levels of nesting that a message may have, in any format. */
@@ -12,7 +13,9 @@ export const MAX_DEPTH = 64
  * JSON.parse takes some 50 ns for each level of nesting. In a longer text the levels are counted first, which is faster by the
  * factor of twenty if they are too many, but takes half as long as JSON.parse if they are not.
  */
-const SHORT_TEXT = 1_048_576
+export const SHORT_TEXT = 1_048_576
+/** Some milliseconds of scanning. */
+const SLICE_CHARACTERS = 131_072
 
 /**
  * Parses a JSON text (RFC 8259). Names such as `__proto__` become plain own properties; the last of a repeated name counts.
@@ -147,9 +150,20 @@ export function position(text: string, index: number): string {
  *
  * In: well-formed JSON. Names are compared decoded, so `"\u0061"` repeats `"a"`.
  */
-export function findDuplicateNames(text: string): readonly { place: string; name: string }[] {
-  return repeatedNames(text).map(({ steps, name }) => ({ place: documentPath('', ...steps), name }))
+export function findDuplicateNames(text: string): readonly DuplicateName[] {
+  return repeatedNames(text).map(toDuplicate)
 }
+
+/** The same, with others running in between. */
+export async function findDuplicateNamesInSlices(text: string): Promise<readonly DuplicateName[]> {
+  const repeated: RepeatedName[] = []
+  for (const _ of scanJsonInSlices(text, SLICE_CHARACTERS, collectRepeated(repeated))) await letOthersRun()
+  return repeated.map(toDuplicate)
+}
+
+export type DuplicateName = Readonly<{ place: string; name: string }>
+
+const toDuplicate = ({ steps, name }: RepeatedName): DuplicateName => ({ place: documentPath('', ...steps), name })
 
 /** A member that JSON.parse drops, since a later one has its name; `steps` lead to it from the outermost value. */
 export type DroppedMember = Readonly<{ steps: readonly (string | number)[]; value: Json }>
@@ -186,9 +200,14 @@ type RepeatedName = Readonly<{ steps: readonly (string | number)[]; name: string
 
 function repeatedNames(text: string): readonly RepeatedName[] {
   const repeated: RepeatedName[] = []
+  scanJson(text, collectRepeated(repeated))
+  return repeated
+}
+
+function collectRepeated(repeated: RepeatedName[]): JsonVisitor {
   // Most names occur once, so only a repeated one gets a list.
   const open: { step: string | number; names: Map<string, number | number[]> }[] = []
-  scanJson(text, {
+  return {
     open: (kind) => void open.push({ step: kind === 'array' ? 0 : '', names: new Map() }),
     close: () => void open.pop(),
     item: () => {
@@ -210,6 +229,5 @@ function repeatedNames(text: string): readonly RepeatedName[] {
         repeated.push({ steps: open.map(({ step }) => step), name, literals })
       }
     },
-  })
-  return repeated
+  }
 }

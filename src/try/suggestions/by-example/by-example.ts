@@ -2,7 +2,7 @@
  * From pairs of a message and what it becomes to a document: derives it, runs it over the pairs, and reports what each part of
  * it rests on. Nothing is guessed silently: what no rule explains for every pair, or several do alike, is a question.
  */
-import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
+import { isObject, type Json, type JsonObject, jsonLength } from '../../../core/json.ts'
 import { isError } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
@@ -17,7 +17,7 @@ import {
   takeAnswers,
 } from './answers.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
-import { derive, doubtUnread } from './derive.ts'
+import { derive, doubtUnread, withoutUnlike } from './derive.ts'
 import type { Node } from './nodes.ts'
 import { describeRule } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
@@ -39,8 +39,10 @@ export class UnreadableExample extends Error {
   }
 }
 
-/** Of one derivation: at most about a second. */
-const UNITS = 1_200_000
+/** Of one derivation: at most about half a second. */
+const UNITS = 900_000
+/** Characters of the pairs that show how well the rest is found; at least three pairs. */
+const MAX_TRIAL_CHARACTERS = 524_288
 const MAX_ALTERNATIVES = 5
 const MAX_WRONG = 20
 const MAX_EXAMPLES = 3
@@ -62,13 +64,14 @@ export async function deriveByExample(
   { keepsCodes = false, answers = {} }: Readonly<{ keepsCodes?: boolean; answers?: Answers }> = {},
 ): Promise<ByExample> {
   const pairs = await readPairs(examples, base, run)
-  const held = pairs.filter((_pair, index) => isHeldBack(index, pairs.length))
-  const kept = pairs.filter((_pair, index) => !isHeldBack(index, pairs.length))
+  const tried = pairs.slice(0, countTried(pairs))
+  const held = tried.filter((_pair, index) => isHeldBack(index, tried.length))
+  const kept = tried.filter((_pair, index) => !isHeldBack(index, tried.length))
   const heldBack =
     held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, run, answers), pairs, held, run)
   const derived = await deriveFrom(pairs, base, run, answers, checkAnswers)
   const { endpoint, tables } = keepsCodes ? { endpoint: derived.document, tables: {} } : withTables(derived.document)
-  return { endpoint, tables, ...report(derived, pairs), heldBack, cut: derived.budget.cut }
+  return { endpoint, tables, ...(await report(derived, pairs)), heldBack, cut: derived.budget.cut }
 }
 
 /** The service itself reads the messages. */
@@ -85,6 +88,15 @@ async function readPairs(examples: readonly Example[], base: JsonObject, run: Ru
 }
 
 const NONE_HELD: HeldBack = { pairs: 0, leaves: 0, right: 0, asked: 0, wrong: [] }
+
+function countTried(pairs: readonly Pair[]): number {
+  let left = MAX_TRIAL_CHARACTERS
+  const end = pairs.findIndex(({ roots, output }) => {
+    left -= jsonLength(roots, left) + jsonLength(output, left)
+    return left < 0
+  })
+  return end === -1 ? pairs.length : Math.max(end, 3)
+}
 
 /** Every third; of two, the second. */
 const isHeldBack = (index: number, count: number): boolean => (count === 2 ? index === 1 : index % 3 === 2)
@@ -107,9 +119,16 @@ async function deriveFrom(
     await numberValues(values, roots, pause)
     await numberValues(values, output, pause)
   }
+  budget.left -= Math.min(values.count, UNITS / 2)
   for (const root of new Set(pairs.flatMap(({ roots }) => Object.keys(roots)))) {
     const rows = pairs.map(({ roots }) => roots[root])
-    addColumns({ columns, lists }, values, budget, { level: 0, steps: [{ kind: 'name', name: root }] }, rows)
+    await addColumns(
+      { columns, lists, pause },
+      values,
+      budget,
+      { level: 0, steps: [{ kind: 'name', name: root }] },
+      rows,
+    )
     await pause()
   }
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
@@ -117,19 +136,23 @@ async function deriveFrom(
   const { transformation } = base
   const isOfXml = isObject(transformation) && transformation.input === 'XML'
   const derivation = { values, budget, pause, isOfXml }
-  const found = doubtUnread(derivation, scope, await derive(derivation, scope, outputs, []))
+  const found = withoutUnlike(doubtUnread(derivation, scope, await derive(derivation, scope, outputs, [])))
   checkAll?.(found, answers)
   const hasEmpty = (steps: readonly PathStep[]) =>
-    outputs.some((output) => JSON.stringify(firstAt(output, steps)) === '[]')
+    outputs.some((output) => {
+      const value = firstAt(output, steps)
+      return Array.isArray(value) && value.length === 0
+    })
   let nodes = takeAnswers(found, answers, hasEmpty)
   for (let round = 0; ; round++) {
+    await pause()
     const written = writeDocument(nodes)
     const document = toDocument(base, written)
     const { errors, runs } = await run(
       document,
       pairs.map(({ given }) => given),
     )
-    const { refuted, unwritten } = findRefuted(nodes, written, errors.filter(isError), pairs, runs)
+    const { refuted, unwritten } = await findRefuted(nodes, written, errors.filter(isError), pairs, runs, pause)
     if (refuted.size === 0) return { nodes: [...nodes, ...unwritten], document, budget }
     if (round < MAX_ROUNDS) nodes = withoutNodes(nodes, refuted, round < MAX_ROUNDS / 2)
     else {
@@ -174,13 +197,14 @@ type Difference = Readonly<{
   actual: Json | undefined
 }>
 
-function findRefuted(
+async function findRefuted(
   nodes: readonly Node[],
   written: Written,
   errors: readonly Readonly<{ path: string }>[],
   pairs: readonly Pair[],
   runs: readonly PairRun[],
-): Readonly<{ refuted: ReadonlySet<Node>; unwritten: readonly Node[] }> {
+  pause: () => Promise<void> | undefined,
+): Promise<Readonly<{ refuted: ReadonlySet<Node>; unwritten: readonly Node[] }>> {
   const refuted = new Set<Node>()
   const unwritten = new Map<string, Node>()
   const blame = (path: string) => {
@@ -192,6 +216,7 @@ function findRefuted(
     return first?.kind === 'name' ? first.name : undefined
   })
   for (const [index, { output, failure }] of runs.entries()) {
+    await pause()
     if (failure !== undefined) {
       blame(failure.path)
       continue
@@ -288,7 +313,7 @@ async function check(
   held: readonly Pair[],
   run: RunPairs,
 ): Promise<HeldBack> {
-  const { questions } = report(derived, held)
+  const { questions } = await report(derived, held)
   const { runs } = await run(
     derived.document,
     held.map(({ given }) => given),
@@ -315,11 +340,13 @@ async function check(
 
 // What the document rests on, and what is left to ask.
 
-function report({ nodes }: Derived, pairs: readonly Pair[]): Pick<ByExample, 'evidence' | 'questions'> {
+async function report({ nodes }: Derived, pairs: readonly Pair[]): Promise<Pick<ByExample, 'evidence' | 'questions'>> {
+  const pause = createPause()
   const evidence: Evidence[] = []
   const questions: Question[] = []
   const always = new Map<string, Question>()
   for (const [node, around, lists] of walkNodes(nodes)) {
+    await pause()
     const level = lists.at(-1)?.level ?? 0
     const target = targetOf(around, node)
     const steps = [...around, ...node.steps]
@@ -406,11 +433,26 @@ function firstAt(value: Json | undefined, steps: readonly PathStep[]): Json | un
 }
 
 const MAX_SHOWN = 200
+const MAX_SERIALISED = 100_000
+
+/** The first members, texts and all, as far as they may be shown. */
+function startOf(value: Json): Json {
+  if (typeof value === 'string') return value.slice(0, MAX_SHOWN)
+  if (Array.isArray(value)) return value.slice(0, MAX_SHOWN).map(startOf)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .slice(0, MAX_SHOWN)
+      .map(([name, inner]) => [name, startOf(inner)]),
+  )
+}
 
 function shorten(value: Json): Json {
-  const text = JSON.stringify(value)
-  if (text.length <= MAX_SHOWN) return value
-  return typeof value === 'string' ? `${value.slice(0, MAX_SHOWN)}…` : `${text.slice(0, MAX_SHOWN)}…`
+  if (typeof value === 'string') return value.length <= MAX_SHOWN ? value : `${value.slice(0, MAX_SHOWN)}…`
+  // Of a large value, the start says as much.
+  const isLarge = jsonLength(value, MAX_SERIALISED) > MAX_SERIALISED
+  const text = JSON.stringify(isLarge ? startOf(value) : value)
+  return text.length <= MAX_SHOWN && !isLarge ? value : `${text.slice(0, MAX_SHOWN)}…`
 }
 
 /** Long code lists as tables, named by the document, as tables belong to no endpoint, and their targets. */

@@ -1,6 +1,6 @@
 /** Chooses the rule for one place of the output, and says how sure that is. */
 import { findDates, HALF_YEAR } from './date-rules.ts'
-import { findNumbers } from './number-rules.ts'
+import { findDecimals, findNumbers } from './number-rules.ts'
 import { type Candidate, describeRule, FAMILIES, MIN_SHOWN, mappingPath, NAMED, rulePlaces } from './rules.ts'
 import { Search, samePlace, type Target } from './search.ts'
 import { ABSENT, type Budget, type Place, type Scope, spend, type Values, weigh } from './source-values.ts'
@@ -28,6 +28,8 @@ export const DOUBTS = {
   all: 'Every element of the list makes one here, and no pair shows that some are left out.',
   always: 'Every pair has a value here. Without the values that it is made of, there is none.',
   codes: 'Codes that no pair has are left out; add them.',
+  number:
+    'Every pair has a number here. A message with another text, such as <0.5, fails; without one, there is nothing.',
   empty: 'No pair shows what an empty list becomes.',
   single: 'No pair has more than one element in this list.',
   refused: 'What was derived gave another value when it ran.',
@@ -48,12 +50,13 @@ const MIN_BITS_NAMED = 5
 const MIN_TELLING_BITS = 16
 
 /** An expression is compiled with the document. */
-const COMPILING_UNITS = 1_500
+const COMPILING_UNITS = 3_000
 
 const FINDERS: readonly ((search: Search) => void)[] = [
   findPaths,
   findConversions,
   findCases,
+  findDecimals,
   findDates,
   findListValues,
   findPicks,
@@ -102,8 +105,9 @@ function chooseForConstant(search: Search): Choice | undefined {
   const computed = sorted(search)
   search.found.length = 0
   findConstants(search)
-  const constants = sorted(search)
   const [path] = paths
+  // The place that has the value itself says more than those that are there with it.
+  const constants = sorted(search).filter(({ rule }) => path === undefined || rule.kind === 'constant')
   const [constant] = constants
   if (path !== undefined && (constant === undefined || path.score >= NAMED || bits >= MIN_TELLING_BITS)) {
     const doubt = path.score >= NAMED ? undefined : ('constant' as const)
@@ -137,6 +141,7 @@ function sorted({ found, scope }: Search): readonly Candidate[] {
     .sort(
       (one, other) =>
         FAMILIES.indexOf(one.family) - FAMILIES.indexOf(other.family) ||
+        (one.rank ?? 0) - (other.rank ?? 0) ||
         Math.round(other.score * 20) - Math.round(one.score * 20) ||
         levelOf(other) - levelOf(one) ||
         depthOf(one) - depthOf(other) ||
@@ -156,7 +161,11 @@ function choose(search: Search, found: readonly Candidate[]): Choice {
   const bits = distinct.reduce((sum, id) => sum + weigh(search.values.value(id)), 0)
   const isNamed = candidate.score >= NAMED
   const doubt = (): Doubt | undefined => {
-    if (candidate.family === 'codes') return 'codes'
+    // Where each code is seen once, they go with anything.
+    const isSeenAgain = ({ rule }: Candidate) =>
+      rule.kind === 'path' && Object.keys(rule.parameters ?? {}).length < ids.filter((id) => id !== ABSENT).length
+    if (candidate.family === 'codes')
+      return others.some((one) => isSeenAgain(one) || !isSeenAgain(candidate)) ? 'ambiguous' : 'codes'
     if (bits < (isNamed ? MIN_BITS_NAMED : MIN_BITS)) return 'accident'
     const { rule } = candidate
     if (rule.kind === 'path' && rule.place.steps.some(({ kind }) => kind === 'index')) {

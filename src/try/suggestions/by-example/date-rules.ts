@@ -1,6 +1,7 @@
 /** Dates and times in another form, cut to the date, or in another zone. */
 import type { Json } from '../../../core/json.ts'
-import { type Rule, textLiteral } from './rules.ts'
+import { hasForm, isNumber } from './guards.ts'
+import { textLiteral } from './rules.ts'
 import type { Search } from './search.ts'
 import { type Column, spend } from './source-values.ts'
 
@@ -120,8 +121,10 @@ export function findDates(search: Search): void {
     for (const from of formsOf(search, given)) {
       const moment = readMoment(from, given)
       if (moment === undefined || !isNear(toMillis(moment), value, wanted) || !spend(search.budget, 50)) continue
-      for (const to of wanted)
-        if (to === from || !tryParts(search, column, from, to)) tryZones(search, column, from, to)
+      for (const to of wanted) {
+        const isFound = (to !== from && tryParts(search, column, from, to)) || tryZones(search, column, from, to)
+        if (!isFound && to !== from) tryParts(search, column, from, to, readMoment(to, String(value)))
+      }
       for (const { unit } of epochs) {
         search.tryText(
           column,
@@ -131,6 +134,7 @@ export function findDates(search: Search): void {
             return moment && toMillis(moment) / unit
           },
           (path) => `${readMillis(from, path)}${unit === 1 ? '' : ` / ${unit}`}`,
+          hasForm(bare(from.pattern)),
           READING,
         )
       }
@@ -149,8 +153,25 @@ const isNear = (millis: number, value: Json | undefined, forms: readonly Form[])
   })
 }
 
-/** The same parts in other places: slices, which leave the time in its zone. */
-function tryParts(search: Search, column: Column, from: Form, to: Form): boolean {
+/** The pattern as people write it. */
+const bare = ({ source }: RegExp): RegExp =>
+  new RegExp(
+    source.replace(/\((\\d\{\d\})\)/g, '$1').replace(/(?:\\d\{\d\}){2,}/g, (digits) => {
+      const widths = digits.match(/\d(?=\})/g) ?? []
+      return `\\d{${widths.reduce((sum, width) => sum + Number(width), 0)}}`
+    }),
+  )
+
+/**
+ * The same parts in other places: slices, which leave the time in its zone. `wanted`: gives what a time lacks, no seconds and
+ * the zone that it is in.
+ */
+function tryParts(search: Search, column: Column, from: Form, to: Form, wanted?: Moment): boolean {
+  const isLocal = from.parts.includes('H') && !from.parts.includes('z') && !from.parts.includes('o')
+  const lacking = (part: string): string | undefined => {
+    const text = wanted?.[part]
+    return part === 'z' || part === 'o' ? (isLocal ? text : undefined) : /^0+$/.test(text ?? '') ? text : undefined
+  }
   const places = new Map<string, readonly [start: number, width: number]>()
   let at = 0
   for (const part of from.parts) {
@@ -163,9 +184,11 @@ function tryParts(search: Search, column: Column, from: Form, to: Form): boolean
   for (const part of to.parts) {
     const last = pieces.at(-1)
     const place = places.get(part)
-    if (!isPart(part) && part !== 'z' && part !== 'o') {
-      if (typeof last === 'string') pieces[pieces.length - 1] = last + part
-      else pieces.push(part)
+    const isLiteral = !isPart(part) && part !== 'z' && part !== 'o'
+    const literal = isLiteral ? part : place === undefined && 'sfzo'.includes(part) ? lacking(part) : undefined
+    if (literal !== undefined) {
+      if (typeof last === 'string') pieces[pieces.length - 1] = last + literal
+      else pieces.push(literal)
     } else if (place !== undefined) {
       if (Array.isArray(last) && last[0] + last[1] === place[0])
         pieces[pieces.length - 1] = [last[0], last[1] + place[1]]
@@ -178,30 +201,39 @@ function tryParts(search: Search, column: Column, from: Form, to: Form): boolean
       pieces.push(':', [start + 3, 2])
     } else return false
   }
+  const zoneWritten = to.parts.flatMap((part) =>
+    places.has(part) ? [] : (part === 'z' || part === 'o') && lacking(part) ? [lacking(part)] : [],
+  )
+  const isOfHalfYear =
+    zoneWritten.some((text) => text !== undefined && !/^(?:Z|.00:?00)$/.test(text)) &&
+    !showsBothHalves(search, column, from)
+  // Of a date alone, the time behind it does not matter.
+  const whole = bare(from.pattern)
+  const start = to.parts.includes('H') ? whole : new RegExp(whole.source.slice(0, -1))
   return search.tryText(
     column,
     'date',
     (text) =>
-      readMoment(from, text) &&
+      readMoment(from, start.exec(text)?.[0] ?? '') &&
       pieces.map((piece) => (typeof piece === 'string' ? piece : text.slice(piece[0], piece[0] + piece[1]))).join(''),
-    (path) => {
-      const text = pieces
+    (path) =>
+      pieces
         .map((piece) =>
           typeof piece === 'string' ? textLiteral(piece) : `$substring(${path}, ${piece[0]}, ${piece[1]})`,
         )
-        .join(' & ')
-      return pieces.length === 1 ? text : `$exists(${path}) ? ${text}`
-    },
-    READING,
+        .join(' & '),
+    hasForm(start),
+    isOfHalfYear ? HALF_YEAR : READING,
   )
 }
 
 /** Another zone, the same in every example. */
-function tryZones(search: Search, column: Column, from: Form, to: Form): void {
+function tryZones(search: Search, column: Column, from: Form, to: Form): boolean {
   const { value } = search
   const given = readMoment(from, String(search.at(column, search.sample)))
   const wanted = readMoment(to, String(value))
-  if (given === undefined || wanted === undefined) return
+  if (given === undefined || wanted === undefined) return false
+  const before = search.found.length
   // Without a zone in the target, it is the difference that is left, in quarters of an hour.
   const left = (toMillis({ ...wanted, z: 'Z' }) - toMillis(given)) / 60_000
   const zone = to.parts.includes('H') ? Math.round(left / 15) * 15 : undefined
@@ -218,9 +250,11 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): void {
         return moment && formatMoment(to, toMillis(moment), minutes)
       },
       (path) => `$fromMillis(${readMillis(from, path)}, ${textLiteral(picture(to))}${zoneArgument})`,
+      hasForm(bare(from.pattern)),
       isOfHalfYear ? HALF_YEAR : READING,
     )
   }
+  return search.found.length > before
 }
 
 /** Daylight saving time would show. */
@@ -235,20 +269,16 @@ function tryEpochs(search: Search, column: Column, given: number, wanted: readon
   for (const { unit, least, most } of EPOCHS) {
     if (given < least || given > most) continue
     for (const to of wanted) {
-      const { place } = column
       const times = unit === 1 ? '' : ` * ${unit}`
-      const rule: Rule = {
-        kind: 'expression',
-        places: [place],
-        write: (read) => `$fromMillis(${read(place)}${times}, ${textLiteral(picture(to))})`,
-      }
-      const give = (row: number): Json | undefined => {
-        const value = search.at(column, row)
-        return typeof value === 'number' && Math.abs(value) < 8e15 / unit
-          ? formatMoment(to, value * unit, 0)
-          : undefined
-      }
-      search.try('date', [place], rule, give, READING)
+      search.tryGuarded(
+        'date',
+        [column],
+        [isNumber],
+        (_row, [value]) =>
+          typeof value === 'number' && Math.abs(value) < 8e15 / unit ? formatMoment(to, value * unit, 0) : undefined,
+        ([path]) => `$fromMillis(${path}${times}, ${textLiteral(picture(to))})`,
+        { reading: READING },
+      )
     }
   }
 }

@@ -81,7 +81,8 @@ function toEntry(scope: Scope, rows: Rows, steps: readonly PathStep[], choice: C
   const isOnce = pairs.length === 1 && family === 'constant'
   const isAlways =
     rule.kind !== 'constant' && family !== 'default' && rows.length < MIN_SHOWN && !rows.includes(undefined)
-  const doubt = choice.doubt ?? (isOnce ? ('once' as const) : isAlways ? ('always' as const) : undefined)
+  const isNumber = rule.kind === 'path' && rule.transform === 'numberify' && rows.length < MIN_SHOWN
+  const doubt = choice.doubt ?? (isOnce ? 'once' : isNumber ? 'number' : isAlways ? 'always' : undefined)
   return {
     kind: 'entry',
     steps,
@@ -153,6 +154,7 @@ async function deriveObject(
     const members = rows.map((value) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined))
     nodes.push(...(await derive(derivation, scope, members, [...steps, { kind: 'name', name }])))
   }
+  await derivation.pause()
   return joinConstants(scope, rows, steps, doubtConstants(rows, steps, preferSiblings(nodes)))
 }
 
@@ -253,6 +255,20 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
   }
   return doubt(scope, nodes)
 }
+
+/** A constant that is there with a place is offered for places with a name like its own alone, but for the one it is taken from. */
+export const withoutUnlike = (nodes: readonly Node[]): readonly Node[] =>
+  nodes.map((node) => {
+    if (node.kind === 'list') return { ...node, inner: withoutUnlike(node.inner) }
+    if (node.kind !== 'entry') return node
+    const { candidate, others } = node.choice
+    const isLike = ({ family, rule, score }: Candidate) =>
+      family !== 'constant' || rule.kind === 'constant' || score >= MIN_LIKE
+    return { ...node, choice: { ...node.choice, candidate, others: others.filter(isLike) } }
+  })
+
+/** Names that have something in common; places without any names around them have a little. */
+const MIN_LIKE = 0.2
 
 const isMark = (value: Json | undefined): boolean => typeof value === 'boolean'
 
@@ -456,7 +472,7 @@ async function deriveElements(
   const level = scope.level + 1
   const columns: Column[] = []
   const lists: ListColumn[] = []
-  addColumns({ columns, lists }, values, budget, { level, steps: [] }, given)
+  await addColumns({ columns, lists, pause: derivation.pause }, values, budget, { level, steps: [] }, given)
   const place: Place = { ...list.place }
   const inside: Scope = { level, size: given.length, columns, lists, around: { scope, rows: around, list: place } }
   const inner = await derive(derivation, inside, wanted, [])

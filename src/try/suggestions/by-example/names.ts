@@ -64,3 +64,17 @@ const containment = (one: string, other: string): number => {
   const [short, long] = one.length < other.length ? [one, other] : [other, one]
   return short.length >= 3 && long.includes(short) ? short.length / long.length : 0
 }
+
+/** The name of one is short for the other's, as `evt` for `event`, or that of the place before it. */
+export function isAbbreviated(place: readonly PathStep[], target: readonly PathStep[]): boolean {
+  const { name } = listNames(target)
+  const { name: own, parent } = listNames(place)
+  return [own, parent].some((one) => one !== '' && (isShortFor(one, name) || isShortFor(name, one)))
+}
+
+function isShortFor(short: string, long: string): boolean {
+  if (short.length < 3 || short.length >= long.length || short.charAt(0) !== long.charAt(0)) return false
+  let at = 0
+  for (const char of long) if (char === short.charAt(at)) at += 1
+  return at === short.length && short.at(-1) === long.at(-1)
+}

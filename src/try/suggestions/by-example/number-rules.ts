@@ -1,14 +1,51 @@
 /** Numbers computed from one or two others: another unit, a product, a sum, a difference. */
 import type { Json } from '../../../core/json.ts'
-import type { Rule } from './rules.ts'
+import { hasForm, isNumber } from './guards.ts'
 import type { Search } from './search.ts'
 import { ABSENT, type Column, spend } from './source-values.ts'
 
 const NUMBER_TEXT = /^-?\d{1,15}(?:\.\d{1,15})?$/
 
+const WITH_POINT = /^-?\d+(\.\d+)?$/
+const WITH_COMMA = /^-?\d+(,\d+)?$/
+export const isNumberText = hasForm(WITH_POINT)
+
 const toNumber = (value: Json | undefined): number | undefined => {
   if (typeof value === 'number') return value
   return typeof value === 'string' && NUMBER_TEXT.test(value) ? Number(value) : undefined
+}
+
+const withPoint = (text: string): string => text.replace(',', '.')
+const NUMBER_WITH_COMMA = /^-?\d{1,15}(?:,\d{1,15})?$/
+
+/** Numbers with a decimal comma as numbers or texts with a point, and the other way round. */
+export function findDecimals(search: Search): void {
+  const { value } = search
+  if (search.isConstant || typeof value === 'object' || typeof value === 'boolean') return
+  const isToComma = typeof value === 'string' && value.includes(',')
+  if (!(isToComma ? NUMBER_WITH_COMMA : NUMBER_TEXT).test(String(value))) return
+  for (const [column, text] of search.texts(true)) {
+    if (Number(withPoint(text)) !== Number(withPoint(String(value))) || !spend(search.budget, 5)) continue
+    const isText = typeof search.at(column, search.sample) === 'string'
+    const [pattern, from, to] = isToComma
+      ? ([NUMBER_TEXT, '.', ','] as const)
+      : ([NUMBER_WITH_COMMA, ',', '.'] as const)
+    if (!isToComma && !isText) continue
+    search.tryGuarded(
+      'text',
+      [column],
+      [isText ? hasForm(isToComma ? WITH_POINT : WITH_COMMA) : isNumber],
+      (_row, [given]) => {
+        if (typeof given !== (isText ? 'string' : 'number') || !pattern.test(String(given))) return undefined
+        const replaced = String(given).replace(from, to)
+        return typeof value === 'number' ? Number(replaced) : replaced
+      },
+      ([path = '']) => {
+        const replaced = `$replace(${isText ? path : `$string(${path})`}, "${from}", "${to}")`
+        return typeof value === 'number' ? `$number(${replaced})` : replaced
+      },
+    )
+  }
 }
 
 /** Columns that two are taken of. */
@@ -41,6 +78,7 @@ function pointsOf(search: Search, column: Column): Points | undefined {
     if (id === ABSENT) continue
     const x = toNumber(search.at(column, row))
     const y = search.values.value(id)
+    if (y === null || y === '') continue
     if (x === undefined || typeof y !== 'number' || (points.has(x) && points.get(x) !== y)) return undefined
     points.set(x, y)
   }
@@ -106,7 +144,6 @@ function tryFormula(
   points: Points,
   { factor, written, offset, decimals }: Formula,
 ): void {
-  const { place } = column
   const [, , above, , below] = written.split(' ')
   const multiply = (x: number): number => {
     if (written.startsWith(' / ')) return x / Math.round(1 / factor)
@@ -129,16 +166,17 @@ function tryFormula(
       if (digits === undefined ? written === '' && offset === 0 : digits > 6) continue
       const isRounding = points.some(([x, y]) => isRounded(apply(x), y))
       for (const { round, writeRound } of digits === undefined ? [EXACT] : isRounding ? ROUNDINGS : [TO_EVEN]) {
-        const rule: Rule = {
-          kind: 'expression',
-          places: [place],
-          write: (read) => writeRound(write(isText ? `$number(${read(place)})` : read(place)), digits ?? 0),
-        }
-        const give = (row: number) => {
-          const x = toNumber(search.at(column, row))
-          return x === undefined ? undefined : round(apply(x), digits ?? 0)
-        }
-        isFound = search.try('number', [place], rule, give) || isFound
+        isFound =
+          search.tryGuarded(
+            'number',
+            [column],
+            [isText ? isNumberText : isNumber],
+            (_row, [value]) => {
+              const x = toNumber(value)
+              return x === undefined ? undefined : round(apply(x), digits ?? 0)
+            },
+            ([path = '']) => writeRound(write(isText ? `$number(${path})` : path), digits ?? 0),
+          ) || isFound
       }
     }
     if (isFound) return
@@ -198,33 +236,34 @@ function tryTwo(search: Search, one: Column, other: Column): void {
   for (const [sign, apply] of OPERATIONS) {
     const isSymmetric = sign === '*' || sign === '+'
     if (isSymmetric && one.place.steps.length > other.place.steps.length) continue
-    const exact = (row: number) => {
-      const [x, y] = [toNumber(search.at(one, row)), toNumber(search.at(other, row))]
+    const compute = (values: readonly (Json | undefined)[]) => {
+      const [x, y] = values.map(toNumber)
       const result = x === undefined || y === undefined ? Number.NaN : apply(x, y)
       return Number.isFinite(result) ? result : undefined
     }
-    if (!(Math.abs((exact(search.sample) ?? Number.NaN) - Number(search.value)) < 0.006)) continue
+    const exact = (row: number) => compute([search.at(one, row), search.at(other, row)])
+    const { sample } = search
+    const isNear = Math.abs((exact(sample) ?? Number.NaN) - Number(search.value)) < 0.006
+    if (typeof search.value === 'number' && exact(sample) !== undefined && !isNear) continue
     const { ids } = search.target
     const isRounding = ids.some((id, row) => isRounded(exact(row) ?? Number.NaN, search.values.value(id)))
     for (const { round, writeRound } of [EXACT, ...(isRounding ? ROUNDINGS : [TO_EVEN])]) {
-      const places = [one.place, other.place]
-      const rule: Rule = {
-        kind: 'expression',
-        places,
-        write: (read) => {
-          const [x, y] = [one, other].map((column) =>
-            isText(column) ? `$number(${read(column.place)})` : read(column.place),
-          )
-          return writeRound(`${x} ${sign} ${y}`, 2)
-        },
-      }
-      const give = (row: number) => {
-        const result = exact(row)
-        return result === undefined ? undefined : round(result, 2)
-      }
       // A quotient hardly ever ends with a half.
       const reading = isRounding && sign !== '/' ? 'rounding' : undefined
-      search.try('number', places, rule, give, reading)
+      search.tryGuarded(
+        'number',
+        [one, other],
+        [one, other].map((column) => (isText(column) ? isNumberText : isNumber)),
+        (_row, values) => {
+          const result = compute(values)
+          return result === undefined ? undefined : round(result, 2)
+        },
+        (paths) => {
+          const [x, y] = [one, other].map((column, at) => (isText(column) ? `$number(${paths[at]})` : paths[at]))
+          return writeRound(`${x} ${sign} ${y}`, 2)
+        },
+        { reading },
+      )
     }
   }
 }

@@ -7,8 +7,10 @@ import type { Place } from './source-values.ts'
 export type Rule =
   | Readonly<{ kind: 'path'; place: Place; transform?: string; parameters?: JsonObject; default?: Json }>
   | Readonly<{ kind: 'constant'; value: Json }>
-  /** `write`: the JSONata, given how it reads a place. */
-  | Readonly<{ kind: 'expression'; places: readonly Place[]; write: (read: (place: Place) => string) => string }>
+  /** `write`: the JSONata, given how it reads a place. `describe`: without what it asks of the values before it reads them. */
+  | Readonly<{ kind: 'expression'; places: readonly Place[]; write: Write; describe?: Write }>
+
+export type Write = (read: (place: Place) => string) => string
 
 export const rulePlaces = (rule: Rule): readonly Place[] =>
   rule.kind === 'constant' ? [] : rule.kind === 'path' ? [rule.place] : rule.places
@@ -42,6 +44,8 @@ export type Candidate = Readonly<{
   score: number
   /** Rules of one place with the same mark read it in other ways, which no pair tells apart. */
   reading?: string
+  /** Of code lists: the less, the better. */
+  rank?: number
 }>
 
 /** The roots of places, by their level; a place of a level in between cannot be read by a mapping. */
@@ -72,8 +76,10 @@ export const textLiteral = (text: string): string => JSON.stringify(text)
 /** As evidence and questions show it. */
 export function describeRule(rule: Rule, level: number): string {
   if (rule.kind === 'constant') return `the constant ${JSON.stringify(rule.value)}`.slice(0, 200)
-  if (rule.kind === 'expression') return rule.write((place) => mappingPath(place, level))
+  if (rule.kind === 'expression') return (rule.describe ?? rule.write)((place) => mappingPath(place, level))
   const path = mappingPath(rule.place, level)
+  const constant = rule.parameters?.default
+  if (constant !== undefined) return `${JSON.stringify(constant)} where ${path} is there`
   const called = rule.transform === undefined ? path : `${rule.transform}(${path})`
   return rule.default === undefined ? called : `${called}, else ${JSON.stringify(rule.default)}`
 }

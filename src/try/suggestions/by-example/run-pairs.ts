@@ -1,9 +1,9 @@
 /** Runs a document over the messages of examples: the compiler and intake of the service, with the answers that the examples have. */
-import { setImmediate } from 'node:timers/promises'
 import { NO_ID } from '../../../core/id.ts'
 import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import { isError, type Lint } from '../../../core/lint.ts'
 import type { Logger } from '../../../core/ports/logger-port.ts'
+import { letOthersRun } from '../../../core/slice.ts'
 import { compileDocument } from '../../../endpoints/compiled-endpoint.ts'
 import { Intake } from '../../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../../pipeline/services.ts'
@@ -41,6 +41,7 @@ export function createRunPairs({ services, settings, logger }: RunPairsOptions):
   const sized = { ...settings, parserLimitBytes: BODY_LIMIT }
   return async (document, messages) => {
     const given = createGivenServices(services, sized)
+    await letOthersRun()
     const stamp = { _id: NO_ID, createdAt: DEFAULT_NOW, updatedAt: DEFAULT_NOW, version: 1 }
     const { lints, compiled } = await compileDocument(document, stamp, given.services, sized)
     const errors = lints.filter(isError)
@@ -57,10 +58,13 @@ export function createRunPairs({ services, settings, logger }: RunPairsOptions):
     })
     const runs: PairRun[] = []
     for (const [index, { message, lookups }] of errors.length > 0 ? [] : messages.entries()) {
-      await setImmediate()
+      await letOthersRun()
       const step: Given = { message, nowMs, lookups: lookups ?? {}, responses: {}, secrets: {}, tables: {} }
       const { trace } = given.start({ given: step, seed: String(index), states: [] })
-      const { failure } = await intake.runDry(compiled, toIncoming({ message }, compiled, nowMs), trace)
+      const incoming = toIncoming({ message }, compiled, nowMs)
+      // Long messages take long enough each way.
+      await letOthersRun()
+      const { failure } = await intake.runDry(compiled, incoming, trace)
       const reached = (trace.reached ?? {}) as JsonObject
       const blamed = failure && { failure: { path: failure.options.path ?? '', error: failure.message } }
       runs.push({ output: reached.responseBody, roots: readRoots(reached, message), ...blamed })

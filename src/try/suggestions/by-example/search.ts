@@ -1,6 +1,7 @@
 /** The search for the rules of one place of the output: what each family of rules tries its candidates against. */
 import type { Json } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
+import { Blanks, type Guard, isFull, isFullText, isNotNull, isNumber, isText } from './guards.ts'
 import { nameScore } from './names.ts'
 import { type Candidate, type Family, isUnsayable, type Rule } from './rules.ts'
 import {
@@ -36,12 +37,23 @@ const samples = new WeakMap<Scope, Map<number, Sampled>>()
 export const looseText = (value: Json | undefined): string | undefined =>
   typeof value === 'object' || value === undefined ? undefined : String(value).trim().toLowerCase()
 
+/** Parts of joined texts; a path alone holds for a text that is not empty. */
+const FULL_PARTS = {
+  text: (path: string) => path,
+  number: isNumber,
+  any: isFull,
+  view: isFullText,
+  list: (path: string) => `$exists(${path})`,
+} satisfies Readonly<Record<string, Guard>>
+const THERE_PARTS = { ...FULL_PARTS, text: isNotNull, any: isNotNull, view: isText }
+
 export class Search {
   readonly found: Candidate[] = []
-  /** The first rows that have the target, with different values if there are any. */
+  /** The first rows that have the target, with different values if there are any; null and empty texts say least. */
   readonly sample: number
   readonly other: number
   readonly isNullable: boolean
+  readonly empty: ValueId
   readonly target: Target
   readonly scope: Scope
   readonly values: Values
@@ -52,8 +64,13 @@ export class Search {
     this.scope = scope
     this.values = values
     this.budget = budget
-    this.sample = target.ids.findIndex((id) => id !== ABSENT)
-    this.other = target.ids.findIndex((id) => id !== ABSENT && id !== target.ids[this.sample])
+    this.empty = values.id('')
+    const isFullId = (id: ValueId) => id !== ABSENT && id !== NULL && id !== this.empty
+    const { ids } = target
+    const first = ids.findIndex(isFullId)
+    this.sample = first === -1 ? ids.findIndex((id) => id !== ABSENT) : first
+    const other = ids.findIndex((id) => isFullId(id) && id !== ids[this.sample])
+    this.other = other === -1 ? ids.findIndex((id) => id !== ABSENT && id !== ids[this.sample]) : other
     this.isNullable = target.ids.includes(NULL)
   }
 
@@ -98,48 +115,116 @@ export class Search {
     return true
   }
 
+  /**
+   * A rule of values that are there, each as its guard wants it. `write`: of the paths, without guards. `keepsEmpty`: it gives an
+   * empty text of one.
+   */
+  tryGuarded(
+    family: Family,
+    columns: readonly Column[],
+    guards: readonly Guard[],
+    give: (row: number, values: readonly Json[]) => Json | undefined,
+    write: (paths: readonly string[]) => string,
+    {
+      keepsEmpty = false,
+      describe = write,
+      reading,
+    }: Readonly<{ keepsEmpty?: boolean; describe?: typeof write; reading?: string | undefined }> = {},
+  ): boolean {
+    const blanks = new Blanks()
+    const places = columns.map(({ place }) => place)
+    const rule: Rule = {
+      kind: 'expression',
+      places,
+      write: (read) => {
+        const paths = places.map(read)
+        return blanks.write(paths, guards, keepsEmpty, write(paths))
+      },
+      describe: (read) => describe(places.map(read)),
+    }
+    const giveAt = (row: number) => {
+      const values = columns.map((column) => this.at(column, row))
+      const blank = blanks.of(values, this.target.ids[row] ?? ABSENT, this.empty)
+      return blank === undefined ? give(row, values as readonly Json[]) : blank.given
+    }
+    return this.try(family, places, rule, giveAt, reading)
+  }
+
+  /** `guard`: what the text must be like, besides not empty. */
   tryText(
     column: Column,
     family: Family,
     apply: (text: string) => Json | undefined,
     write: (path: string) => string,
+    guard?: Guard,
     reading?: string,
   ): boolean {
-    const rule: Rule = { kind: 'expression', places: [column.place], write: (read) => write(read(column.place)) }
-    const give = (row: number) => {
-      const value = this.at(column, row)
-      return typeof value === 'string' ? apply(value) : undefined
-    }
-    return this.try(family, [column.place], rule, give, reading)
+    const keepsEmpty = guard === undefined && apply('') === ''
+    return this.tryGuarded(
+      family,
+      [column],
+      [guard ?? (keepsEmpty ? isText : isFullText)],
+      (_row, [value]) => (typeof value === 'string' ? apply(value) : undefined),
+      ([path = '']) => write(path),
+      { keepsEmpty, reading },
+    )
   }
 
-  /** With nothing where a part is missing, else with an empty text in its place, as JSONata joins texts. */
+  /** With nothing where a part is missing or empty, or is missing, else with an empty text in its place. */
   tryJoin(
     columns: readonly Column[],
     join: (texts: readonly string[]) => string,
     write: (read: (at: number) => string) => string,
   ): boolean {
     const places = columns.map(({ place }) => place)
-    const readText = (at: number, read: (place: Place) => string): string => {
-      const { place, view } = columns[at] as Column
-      return view === undefined ? read(place) : view.write(read(place))
-    }
+    const readText = (path: string, at: number): string => (columns[at] as Column).view?.write(path) ?? path
+    const writeText = (paths: readonly string[]) => write((at) => readText(paths[at] ?? '', at))
     const textsAt = (row: number) => columns.map((column) => this.textAt(column, row))
-    const whole: Rule = {
-      kind: 'expression',
-      places,
-      write: (read) => {
-        const tests = [...new Set(places.map((place) => `$exists(${read(place)})`))].join(' and ')
-        return `${tests} ? ${write((at) => readText(at, read))}`
-      },
-    }
     const giveWhole = (row: number) => {
       const texts = textsAt(row)
       return texts.includes(undefined) ? undefined : join(texts as string[])
     }
+    const kinds = columns.map((column) => this.#partKind(column))
+    const full = kinds.map((kind) => FULL_PARTS[kind])
+    if (this.tryGuarded('join', columns, full, giveWhole, writeText)) return true
+    const there = kinds.map((kind) => THERE_PARTS[kind])
+    const whole: Rule = {
+      kind: 'expression',
+      places,
+      write: (read) => {
+        const tests = new Set(places.map((place, at) => (there[at] ?? isNotNull)(read(place))))
+        return `${[...tests].join(' and ')} ? ${writeText(places.map(read))}`
+      },
+      describe: (read) => writeText(places.map(read)),
+    }
     if (this.try('join', places, whole, giveWhole)) return true
-    const partly: Rule = { kind: 'expression', places, write: (read) => write((at) => readText(at, read)) }
+    // Of one part alone, there is nothing to join an empty text with.
+    if (columns.length === 1 && join(['']) === '') return false
+    const partly: Rule = {
+      kind: 'expression',
+      places,
+      write: (read) =>
+        write((at) => {
+          const path = read(places[at] as Place)
+          return `(${(there[at] ?? isNotNull)(path)} ? ${readText(path, at)})`
+        }),
+      describe: (read) => writeText(places.map(read)),
+    }
     return this.try('join', places, partly, (row) => join(textsAt(row).map((text) => text ?? '')))
+  }
+
+  #partKind(column: Column): keyof typeof FULL_PARTS {
+    const value = this.at(column, this.sample)
+    if (Array.isArray(value)) return 'list'
+    if (column.view !== undefined) return 'view'
+    const kinds = new Set(
+      this.target.ids.flatMap((_id, row) => {
+        const one = this.at(column, row)
+        return one === undefined || one === null ? [] : [typeof one]
+      }),
+    )
+    if (kinds.size > 1) return 'any'
+    return typeof value === 'number' ? 'number' : 'text'
   }
 
   /** Its values differ in the rows that have the target. */
@@ -169,7 +254,10 @@ export class Search {
   }
 
   *columns(): Iterable<Column> {
-    for (const scope of readableScopes(this.scope)) yield* scope.columns
+    for (const scope of readableScopes(this.scope)) {
+      this.budget.left -= scope.columns.length >> 1
+      yield* scope.columns
+    }
   }
 
   /** An element by its position, in a list whose elements this is in: true of a list of one alone. */

@@ -48,6 +48,10 @@ export class Values {
     return id
   }
 
+  get count(): number {
+    return this.#values.length
+  }
+
   value = (id: ValueId): Json | undefined => (id === ABSENT ? undefined : this.#values[id])
 
   #number<Key>(numbers: Map<Key, ValueId>, key: Key, value: Json): ValueId {
@@ -101,18 +105,22 @@ export const MAX_COLUMNS = 4_000
 
 const EACH: PathStep = { kind: 'each' }
 
+/** `pause`: lets others run after some milliseconds. */
+type Found = Readonly<{ columns: Column[]; lists: ListColumn[]; pause: () => Promise<void> | undefined }>
+
 /**
  * In: the values of one root in each row. Out: its columns and lists, added to what is there.
  * A single value counts as a list of one where another row has a list, since XML does not distinguish the two.
  */
-export function addColumns(
-  into: Readonly<{ columns: Column[]; lists: ListColumn[] }>,
+export async function addColumns(
+  into: Found,
   values: Values,
   budget: Budget,
   place: Place,
   rows: readonly (Json | undefined)[],
-): void {
-  if (into.columns.length >= MAX_COLUMNS || !spend(budget, rows.length)) return
+): Promise<void> {
+  await into.pause()
+  if (!hasRoom(into.columns, budget) || !spend(budget, rows.length)) return
   const below = (step: PathStep): Place => ({ level: place.level, steps: [...place.steps, step] })
   into.columns.push({ place, ids: rows.map((value) => values.id(value)) })
   const names = new Set<string>()
@@ -123,16 +131,17 @@ export function addColumns(
   }
   if (isList) {
     const lists = rows.map(asList)
-    addList(into, values, budget, place, lists, 1)
+    await addList(into, values, budget, place, lists, 1)
     for (let index = 0; index < POSITIONS; index++) {
       const at = lists.map((list) => list?.[index])
-      if (at.some((value) => value !== undefined)) addColumns(into, values, budget, below({ kind: 'index', index }), at)
+      if (at.some((value) => value !== undefined))
+        await addColumns(into, values, budget, below({ kind: 'index', index }), at)
     }
     return
   }
   for (const name of names) {
     if (!isNameable(budget, place, name)) continue
-    addColumns(
+    await addColumns(
       into,
       values,
       budget,
@@ -140,6 +149,11 @@ export function addColumns(
       rows.map((value) => memberOf(value, name)),
     )
   }
+}
+
+function hasRoom(columns: readonly Column[], budget: Budget): boolean {
+  if (columns.length >= MAX_COLUMNS) budget.cut = true
+  return columns.length < MAX_COLUMNS
 }
 
 /** A place whose path is too long to be listed is left out. */
@@ -156,18 +170,23 @@ const asList = (value: Json | undefined): readonly Json[] | undefined =>
   value === undefined || value === null ? undefined : Array.isArray(value) ? value : [value]
 
 /** Adds a list, the lists of what its elements have at a place each, and lists within it read as one. */
-function addList(
-  into: Readonly<{ columns: Column[]; lists: ListColumn[] }>,
+async function addList(
+  into: Found,
   values: Values,
   budget: Budget,
   place: Place,
   rows: readonly (readonly Json[] | undefined)[],
   depth: number,
   parents?: Parents,
-): void {
+): Promise<void> {
   const each: Place = { level: place.level, steps: [...place.steps, EACH] }
   into.lists.push({ place: each, rows, ...(parents && { parents }) })
-  const addMembers = (at: Place, members: readonly (readonly (Json | undefined)[] | undefined)[], nesting: number) => {
+  const addMembers = async (
+    at: Place,
+    members: readonly (readonly (Json | undefined)[] | undefined)[],
+    nesting: number,
+  ) => {
+    await into.pause()
     const names = new Set<string>()
     let isList = false
     let isScalar = false
@@ -178,22 +197,22 @@ function addList(
         else isScalar ||= value !== undefined && value !== null
       }
     }
-    if (into.columns.length >= MAX_COLUMNS || !spend(budget, members.length)) return
-    if (isScalar && !isList && nesting > 0 && into.columns.length < MAX_COLUMNS) {
+    if (!hasRoom(into.columns, budget) || !spend(budget, members.length)) return
+    if (isScalar && !isList && nesting > 0) {
       const lists = members.map((row) => row?.map((value) => value ?? null))
       into.columns.push({ place: at, ids: lists.map((row) => values.id(row)) })
     }
     if (isList && depth < DEEPEST_JOIN) {
       const joined = members.map((row) => row?.flatMap((value) => asList(value) ?? []))
-      addList(into, values, budget, at, joined, depth + 1, withParents(each, at, rows, members))
+      await addList(into, values, budget, at, joined, depth + 1, withParents(each, at, rows, members))
     }
     for (const name of isList ? [] : names) {
       if (!isNameable(budget, at, name)) continue
       const inner = members.map((row) => row?.map((value) => memberOf(value, name)))
-      addMembers({ level: at.level, steps: [...at.steps, { kind: 'name', name }] }, inner, nesting + 1)
+      await addMembers({ level: at.level, steps: [...at.steps, { kind: 'name', name }] }, inner, nesting + 1)
     }
   }
-  addMembers(each, rows, 0)
+  await addMembers(each, rows, 0)
 }
 
 function withParents(

@@ -39,7 +39,7 @@ export function findSlices(search: Search): void {
       const quoted = textLiteral(separator)
       const reading = isSettled(search, column) ? undefined : `parts between ${quoted}`
       const trySlice = (apply: (text: string) => string | undefined, write: (path: string) => string) =>
-        search.tryText(column, 'slice', apply, write, reading)
+        search.tryText(column, 'slice', apply, write, undefined, reading)
       if (index === 0) {
         trySlice(partAt(separator, 0), (path) => `$substringBefore(${path}, ${quoted})`)
       } else {
@@ -59,7 +59,7 @@ export function findSlices(search: Search): void {
     for (let from = at, tries = 0; from !== -1 && tries < 4; from = text.indexOf(wanted, from + 1), tries++) {
       const start = from
       const trySlice = (apply: (text: string) => string | undefined, write: (path: string) => string) =>
-        search.tryText(column, 'slice', apply, write, reading)
+        search.tryText(column, 'slice', apply, write, undefined, reading)
       if (start + length === text.length) {
         trySlice(
           (given) => given.slice(start) || undefined,
@@ -149,8 +149,7 @@ export function findJoins(search: Search): void {
   const other = search.otherText()
   const pieces = [...search.texts(true), ...views(search, wanted)]
     .filter(([column, text]) => {
-      const isTold = text.length >= MIN_PIECE || search.isVarying(column)
-      return text !== '' && isTold && wanted.includes(text)
+      return text !== '' && wanted.includes(text) && (text.length >= MIN_PIECE || search.isVarying(column))
     })
     .map(([column, text]) => ({ column, text, score: search.scoreOf(column.place) }))
     .sort((one, next) => next.text.length - one.text.length || next.score - one.score)

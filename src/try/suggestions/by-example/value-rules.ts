@@ -2,13 +2,24 @@
 import { isObject, type Json, type JsonObject } from '../../../core/json.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { isTooLong } from '../../../language/paths/path-tree.ts'
-import { expressionPath, NAMED, type Rule, textLiteral } from './rules.ts'
+import { isAbbreviated } from './names.ts'
+import { isNumberText } from './number-rules.ts'
+import { type Candidate, expressionPath, NAMED, type Rule, textLiteral } from './rules.ts'
 import { looseText, type Search } from './search.ts'
 import { ABSENT, type Column, type Place, spend } from './source-values.ts'
 
 export function findPaths(search: Search): void {
   for (const column of search.equal()) {
-    search.try('path', [column.place], { kind: 'path', place: column.place }, (row) => search.at(column, row))
+    const rule: Rule = { kind: 'path', place: column.place }
+    if (search.try('path', [column.place], rule, (row) => search.at(column, row))) continue
+    search.tryGuarded(
+      'function',
+      [column],
+      [(path) => `${path} != ""`],
+      (_row, [value]) => value,
+      ([path = '']) => path,
+      { describe: ([path = '']) => `${path} unless it is empty` },
+    )
   }
 }
 
@@ -54,11 +65,28 @@ export function findConversions(search: Search): void {
       if (transform === 'booleanify' && typeof one === 'boolean') continue
       if (transform === 'dateTimeToDate' && (typeof one !== 'string' || !one.includes('T'))) continue
       if (one === undefined || Array.isArray(given) !== Array.isArray(value)) continue
+      if (transform === 'numberify' && hasOtherTexts(search, column)) {
+        search.tryGuarded(
+          'function',
+          [column],
+          [isNumberText],
+          (_row, [text]) => (typeof text === 'string' ? apply(text) : undefined),
+          ([path]) => `$number(${path})`,
+        )
+        continue
+      }
       const rule: Rule = { kind: 'path', place: column.place, transform }
       search.try('function', [column.place], rule, (row) => convert(apply, search.at(column, row)))
     }
   }
 }
+
+/** Texts that are no numbers fail a message where a function makes numbers of them. */
+const hasOtherTexts = (search: Search, column: Column): boolean =>
+  search.target.ids.some((_id, row) => {
+    const text = search.at(column, row)
+    return typeof text === 'string' && CONVERSIONS.numberify?.(text) === undefined
+  })
 
 /** A path with a value for messages without it. */
 export function findDefaults(search: Search): void {
@@ -139,7 +167,9 @@ export function findListValues(search: Search): void {
       const list = search.at(column, row)
       return Array.isArray(list) ? list : undefined
     }
-    if (listAt(search.sample) === undefined) continue
+    const sampled = listAt(search.sample)
+    if (sampled === undefined || !spend(search.budget, 1 + (sampled.length >> 3))) continue
+    if (typeof value === 'string' && !value.startsWith(String(sampled.find((item) => item !== null)))) continue
     if (typeof value === 'number') {
       for (const [name, apply] of AGGREGATES) {
         const places = [place]
@@ -263,23 +293,34 @@ export type Codes = ReadonlyMap<string, Json>
 export function findCodes(search: Search): void {
   const { ids } = search.target
   if (search.isConstant || typeof search.value === 'object') return
-  const ranks: number[] = []
   for (const column of search.columns()) {
+    if (isFieldCount(column.place)) continue
     if (!spend(search.budget, 4)) return
     const codes = relate(search, column)
     if (codes === undefined) continue
     const { size } = codes
     const rows = ids.reduce((sum, id) => sum + (id === ABSENT ? 0 : 1), 0)
     if (size < 2 || new Set(codes.values()).size < 2) continue
+    if ([...codes].every(([code, value]) => code === String(value))) continue
     const isTold = [...codes].every(([code, value]) => isCode(code) && isCode(value))
+    const isNumbered = [...codes].every(([code, value]) => (isCode(code) || NUMBERED_CODE.test(code)) && isCode(value))
     const isShort = [...codes.keys()].every((code) => code.length <= 4)
     // Of codes that are hardly seen twice, only those that look like codes.
-    if (rows < 2 * size && !isTold) continue
-    const isNamed = search.scoreOf(column.place) >= NAMED
-    if (rows < 2 * size && !isNamed && size === rows && !isShort) continue
+    if (rows < 2 * size && !isNumbered) continue
+    const isNamed = search.scoreOf(column.place) >= NAMED || isAbbreviated(column.place.steps, search.target.steps)
+    if (rows < 2 * size && !isNamed && size === rows && !(isShort && isTold)) continue
     const isBoolean = typeof search.at(column, search.sample) === 'boolean' && typeof search.value !== 'boolean'
+    const isNames = [...codes.keys()].every((code) => NAME_OF_PEOPLE.test(code))
+    const isStart = [...codes].every(([code, value]) => String(value).toLowerCase().startsWith(code.toLowerCase()))
     // The fewer codes, the more often each was seen.
-    const rank = size + (isTold ? 0 : 20) + (isNamed ? -2 : 0) + (isBoolean ? 1.5 : 0) + (isShort ? 0 : 0.5)
+    const rank =
+      size +
+      (isNumbered ? 0 : 20) +
+      (isNamed ? -2 : 0) +
+      (isBoolean ? 1.5 : 0) +
+      (isShort ? 0 : 0.5) +
+      (isStart ? -1 : 0) +
+      (isNames && !isNamed ? 3 : 0)
     const sorted = Object.fromEntries([...codes].sort(([one], [other]) => (one < other ? -1 : 1)))
     const parameters: JsonObject = sorted
     const rule: Rule = { kind: 'path', place: column.place, transform: 'mapCodes', parameters, default: null }
@@ -287,11 +328,19 @@ export function findCodes(search: Search): void {
       const code = search.at(column, row)
       return code === undefined || code === null ? undefined : codes.get(String(code))
     }
-    if (search.try('codes', [column.place], rule, give)) ranks.push(rank)
+    const at = search.found.length
+    if (search.try('codes', [column.place], rule, give)) search.found[at] = { ...(search.found[at] as Candidate), rank }
   }
-  const least = Math.min(...ranks)
-  const found = search.found.splice(0)
-  search.found.push(...found.filter((_one, at) => ranks[at] === least))
+}
+
+/** `A01`, `P-2`. */
+const NUMBERED_CODE = /^[A-Za-z]{1,3}[-_.]?\d{1,3}$/
+const NAME_OF_PEOPLE = /^\p{Lu}[\p{L}'-]*\p{Ll}[\p{L}' -]*$/u
+
+/** How many fields a segment of HL7 v2 has, which says nothing about them. */
+const isFieldCount = ({ steps }: Place): boolean => {
+  const last = steps.at(-1)
+  return last?.kind === 'name' && last.name === '|'
 }
 
 /** As codes are: a word, a digit, true or false. */
@@ -343,7 +392,13 @@ export function findConstants(search: Search): void {
   for (const column of search.columns()) {
     const { steps, level } = column.place
     const given = search.at(column, search.sample)
-    if (steps.length < (level === 0 ? 2 : 0) || given === undefined || Array.isArray(given)) continue
+    if (
+      isFieldCount(column.place) ||
+      steps.length < (level === 0 ? 2 : 0) ||
+      given === undefined ||
+      Array.isArray(given)
+    )
+      continue
     tried.push({ column, score: search.scoreOf(column.place) })
   }
   for (const { column } of tried.slice(0, 2_000)) {

@@ -59,6 +59,32 @@ function makePair(random: Random): Pair {
   return [body, JSON.parse(JSON.stringify(output))]
 }
 
+/** Codes as wards or tests have them, and what they are called elsewhere. */
+const CODES: readonly (readonly [code: string, name: string])[] = Array.from({ length: 40 }, (_one, at) => {
+  const letters = `${String.fromCharCode(65 + (at % 26))}${String.fromCharCode(65 + ((at * 7) % 26))}`
+  return [
+    `${letters}${at < 26 ? '' : 'X'}`,
+    `${letters.toLowerCase()}-${['ward', 'unit', 'room', 'hall'][at % 4]}-${letters}`,
+  ]
+})
+
+/** `isInList`: the codes are those of elements; else each pair has one. */
+function makeCodedPair(random: Random, isInList: boolean): Pair {
+  const { id, sex } = makeValue(SHAPE, random) as JsonObject
+  if (!isInList) {
+    const [code, name] = random.pick(CODES)
+    return [{ id, sex, ward: code } as Json, { reference: `Patient/${id}`, place: name }]
+  }
+  const tests = Array.from(
+    { length: 6 + random.below(6) },
+    () => [...random.pick(CODES), random.below(10_000)] as const,
+  )
+  return [
+    { id, tests: tests.map(([test, , value]) => ({ test, value })) } as Json,
+    { reference: `Patient/${id}`, results: tests.map(([, code, value]) => ({ code, quantity: value })) },
+  ]
+}
+
 const ODD: readonly Json[] = [
   null,
   '',
@@ -141,12 +167,48 @@ describe('documents from examples', () => {
     }
   })
 
+  test('with tables stay as they are with a pair that agrees', async () => {
+    const random = createRandom(13)
+    const derived = async (pairs: readonly Pair[], keepsCodes: boolean) =>
+      deriveByExample(
+        pairs.map(([body, output]) => ({ given: { message: { body } }, output })),
+        base,
+        run,
+        { keepsCodes },
+      )
+    let withTables = 0
+    for (let round = 0; round < (LONG ? 200 : 10); round++) {
+      const isInList = round % 2 === 0
+      const pairs = Array.from({ length: isInList ? 8 : 40 }, () => makeCodedPair(random, isInList))
+      const before = await derived(pairs, true)
+      const [body] = makeCodedPair(random, isInList)
+      const { runs } = await run(before.endpoint, [{ message: { body } }])
+      const output = runs[0]?.output
+      if (output === undefined) continue
+      const more: readonly Pair[] = [...pairs, [body, JSON.parse(JSON.stringify(output))]]
+      const shown = `round ${round}: ${JSON.stringify([pairs, body, output])}`
+      assert.deepEqual((await derived(more, true)).endpoint, before.endpoint, shown)
+      const [one, other] = [await derived(pairs, false), await derived(more, false)]
+      assert.deepEqual([other.endpoint, other.tables], [one.endpoint, one.tables], shown)
+      if (Object.keys(one.tables).length > 0) withTables += 1
+    }
+    assert.ok(withTables >= 5, `${withTables} documents have tables`)
+  })
+
   const fields = (count: number, make: (at: number) => Json): JsonObject =>
     Object.fromEntries(Array.from({ length: count }, (_one, at) => [`f${at}`, make(at)]))
   const random = createRandom(3)
   const word = () => String(makeValue('uuid', random))
   const LARGE: readonly (readonly [name: string, pairs: readonly Pair[], isCut: boolean])[] = [
     ['3,000 fields without a rule', [1, 2, 3].map(() => [fields(3_000, word), fields(3_000, word)]), true],
+    [
+      'a message of 4,500 fields',
+      [1, 2, 3].map(() => {
+        const body = fields(4_500, () => 0) as Record<string, Json>
+        return [{ id: word(), ...body }, { id: word() }]
+      }),
+      true,
+    ],
     ['3,000 zeros', [1, 2, 3].map(() => [fields(3_000, () => 0), fields(3_000, () => 0)]), false],
     [
       'lists of 10,000',

@@ -248,6 +248,38 @@ const cases: readonly Case[] = [
     ['99', 'Patient/99'],
     ['123', 'Patient/123'],
   ]),
+  field('a time of a fixed zone', [
+    ['03.02.2024 08:15', '2024-02-03T08:15:00+01:00'],
+    ['11.01.2025 23:59', '2025-01-11T23:59:00+01:00'],
+    ['24.12.2023 00:00', '2023-12-24T00:00:00+01:00'],
+  ]),
+  field('a time of a fixed zone without a colon', [
+    ['20240203081530', '2024-02-03T08:15:30-0500'],
+    ['20250111235901', '2025-01-11T23:59:01-0500'],
+    ['20231224000000', '2023-12-24T00:00:00-0500'],
+  ]),
+  field('a number with a decimal comma', [
+    ['5,4', 5.4],
+    ['12,75', 12.75],
+    ['-3', -3],
+    ['1080,1', 1080.1],
+  ]),
+  field('a number as a text with a decimal comma', [
+    [5.4, '5,4'],
+    [12.75, '12,75'],
+    [-3, '-3'],
+    [1080.1, '1080,1'],
+  ]),
+  field('a text with a decimal comma as one with a point', [
+    ['5,4', '5.4'],
+    ['12,75', '12.75'],
+    ['1080,1', '1080.1'],
+  ]),
+  field('a text with a decimal point as one with a comma', [
+    ['5.40', '5,40'],
+    ['12.75', '12,75'],
+    ['1080.1', '1080,1'],
+  ]),
   field('a number with a prefix', [
     [4711, 'Patient/4711'],
     [99, 'Patient/99'],
@@ -397,6 +429,66 @@ const cases: readonly Case[] = [
     sources: { gender: 'mapCodes(requestBody.sex), else null' },
     asked: { gender: 'codes' },
   },
+  {
+    name: 'a place with the value itself rather than a constant that is there with it',
+    pairs: [
+      [
+        { id: 'aa1', c: 'X' },
+        { id: 'aa1', r: 'X' },
+      ],
+      [{ id: 'bb2' }, { id: 'bb2' }],
+      [
+        { id: 'cc3', c: 'X' },
+        { id: 'cc3', r: 'X' },
+      ],
+      [
+        { id: 'dd4', c: 'Y' },
+        { id: 'dd4', r: 'Y' },
+      ],
+    ],
+    sources: { r: 'requestBody.c' },
+    asked: { r: 'constant' },
+  },
+  {
+    name: 'a constant that is there with a place, in words',
+    pairs: [
+      [
+        { id: 'aa1', q: 'P' },
+        { id: 'aa1', r: 'X' },
+      ],
+      [{ id: 'bb2' }, { id: 'bb2' }],
+      [
+        { id: 'cc3', q: 'Z' },
+        { id: 'cc3', r: 'X' },
+      ],
+      [
+        { id: 'dd4', q: 'W' },
+        { id: 'dd4', r: 'X' },
+      ],
+    ],
+    sources: { r: '"X" where requestBody.q is there' },
+  },
+  field(
+    'no code list of codes as they are, but a path',
+    [
+      ['abc', 'abc'],
+      ['', null],
+      ['efg', 'efg'],
+      ['', null],
+    ],
+    'requestBody.x unless it is empty',
+  ),
+  field(
+    'a number of a text',
+    [
+      ['10.75', 10.75],
+      ['1234.5', 1234.5],
+      [null, null],
+      ['5.25', 5.25],
+    ],
+    'numberify(requestBody.x)',
+    'number',
+  ),
   {
     name: 'a part of the message as it is',
     pairs: [1, 2, 3, 4].map((n) => [
@@ -847,6 +939,28 @@ const answered: readonly Readonly<{
     gives: [{ list: ['P'] }, { list: ['Q'] }],
   },
   {
+    name: 'the place that codes are of',
+    pairs: ['A01', 'A08', 'A01'].map((evt) => [
+      { evt, sex: evt === 'A01' ? 'F' : 'M' },
+      { event: evt === 'A01' ? 'admit' : 'update' },
+    ]),
+    target: 'event',
+    candidates: ['mapCodes(requestBody.evt), else null', 'mapCodes(requestBody.sex), else null'],
+    message: { evt: 'A08', sex: 'F' },
+    gives: [{ event: 'update' }, { event: 'admit' }],
+  },
+  {
+    name: 'codes rather than names of people',
+    pairs: ['A01', 'A08', 'A01', 'A01'].map((kind, at) => [
+      { doctor: kind === 'A01' ? 'Lang' : 'Weber', kind, sex: at > 1 ? 'F' : 'M' },
+      { event: kind === 'A01' ? 'admit' : 'update' },
+    ]),
+    target: 'event',
+    candidates: ['mapCodes(requestBody.kind), else null', 'mapCodes(requestBody.doctor), else null'],
+    message: { doctor: 'Weber', kind: 'A01', sex: 'F' },
+    gives: [{ event: 'admit' }, { event: 'update' }],
+  },
+  {
     name: 'an empty list',
     pairs: [[1], [2, 3], [4, 5, 6]].map((numbers) => [
       { items: numbers.map((at) => ({ p: `${nameOf(at)} Lee`, w: at * 1117 })) },
@@ -897,6 +1011,124 @@ test('one element of XML in each pair, and a list of one, is asked', async () =>
   )
   const reasons = new Map(questions.map(({ target, reason }) => [target, reason]))
   assert.equal(reasons.get('telecom[0].use'), 'single')
+})
+
+/** A table of messages of another kind than those of the pairs: what they give, none of them a failure. */
+const ODD = [null, '', 5, '1980', '1/2/2025', {}, '<0.5'] as const
+const odd: readonly Readonly<{
+  name: string
+  pairs: readonly (readonly [Json, Json])[]
+  source: string
+  gives: readonly (Json | undefined)[]
+}>[] = [
+  {
+    name: 'a date, of which one is null and one empty',
+    pairs: [
+      [null, undefined],
+      ['03.02.1980', '1980-02-03'],
+      ['', undefined],
+      ['31.12.1999', '1999-12-31'],
+    ] as never,
+    source:
+      '$substring(requestBody.x, 6, 4) & "-" & $substring(requestBody.x, 3, 2) & "-" & $substring(requestBody.x, 0, 2)',
+    gives: [],
+  },
+  {
+    name: 'a date, which is null or empty as in the message',
+    pairs: [
+      [null, null],
+      ['03.02.1980', '1980-02-03'],
+      ['', ''],
+      ['31.12.1999', '1999-12-31'],
+    ],
+    source:
+      '$substring(requestBody.x, 6, 4) & "-" & $substring(requestBody.x, 3, 2) & "-" & $substring(requestBody.x, 0, 2)',
+    gives: [null, ''],
+  },
+  {
+    name: 'upper case',
+    pairs: [
+      ['ann', 'ANN'],
+      ['bob', 'BOB'],
+      [null, null],
+    ],
+    source: '$uppercase(requestBody.x)',
+    gives: [null, '', undefined, '1980', '1/2/2025', undefined, '<0.5'],
+  },
+  {
+    name: 'a path, but for an empty text',
+    pairs: [
+      ['ann', 'ann'],
+      ['bob', 'bob'],
+      ['', undefined],
+    ] as never,
+    source: 'requestBody.x unless it is empty',
+    gives: [undefined, undefined, 5, '1980', '1/2/2025', {}, '<0.5'],
+  },
+  {
+    name: 'a reference, which is none without an id',
+    pairs: [
+      ['4711', 'Patient/4711'],
+      ['82', 'Patient/82'],
+      [null, undefined],
+    ] as never,
+    source: '"Patient/" & requestBody.x',
+    gives: [undefined, undefined, 'Patient/5', 'Patient/1980', 'Patient/1/2/2025', undefined, 'Patient/<0.5'],
+  },
+  {
+    name: 'a number, but for other texts',
+    pairs: [
+      ['0.7', 0.7],
+      ['12', 12],
+      ['<0.5', undefined],
+    ] as never,
+    source: '$number(requestBody.x)',
+    gives: [undefined, undefined, undefined, 1980],
+  },
+  {
+    name: 'a slice of a text',
+    pairs: [
+      ['ab-cde', 'cde'],
+      ['xy-fg', 'fg'],
+      ['', undefined],
+    ] as never,
+    source: '$substringAfter(requestBody.x, "-")',
+    gives: [undefined, undefined, undefined, '1980', '1/2/2025', undefined, '<0.5'],
+  },
+  {
+    name: 'another unit',
+    pairs: [
+      [7, 7.5],
+      [12, 12.5],
+      [null, undefined],
+      [20, 20.5],
+    ] as never,
+    source: 'requestBody.x + 0.5',
+    gives: [undefined, undefined, 5.5],
+  },
+  {
+    name: 'milliseconds',
+    pairs: [
+      ['2024-02-03T08:15:00Z', 1706948100000],
+      ['2024-05-03T08:15:00Z', 1714724100000],
+      ['', undefined],
+    ] as never,
+    source: '$toMillis(requestBody.x)',
+    gives: [],
+  },
+]
+
+describe('null, an empty text or a value of another kind leaves its place out, or gives what the pairs have:', () => {
+  for (const { name, pairs, source, gives } of odd) {
+    test(name, async () => {
+      const found = await deriveFrom(pairs.map(([x, y]) => [{ x }, y === undefined ? {} : { y }]))
+      assert.equal(found.evidence.find(({ target }) => target === 'y')?.source, source)
+      for (const [at, x] of ODD.entries()) {
+        const output = await apply(found, { x })
+        assert.deepEqual(output, gives[at] === undefined ? {} : { y: gives[at] }, JSON.stringify(x))
+      }
+    })
+  }
 })
 
 test('names of 20,000 characters cost no more than others, and what is below them is asked', async () => {
