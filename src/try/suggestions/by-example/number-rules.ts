@@ -163,7 +163,7 @@ function tryFormula(
     const isWhole = Number.isInteger(factor) && factor >= 10
     let isFound = false
     for (const digits of isWhole ? [decimals, undefined] : [undefined, decimals]) {
-      if (digits === undefined ? written === '' && offset === 0 : digits > 6) continue
+      if (digits === undefined ? written === '' && offset === 0 && !isText : digits > 6) continue
       const isRounding = points.some(([x, y]) => isRounded(apply(x), y))
       for (const { round, writeRound } of digits === undefined ? [EXACT] : isRounding ? ROUNDINGS : [TO_EVEN]) {
         isFound =
