@@ -301,8 +301,9 @@ async function deriveList(
   }
   if (tried.some((nodes) => cost(nodes) === 0 || isMostly(nodes))) return best(tried)
   const appended = findAppended(derivation, scope, rows, steps)
-  if (appended !== undefined) return [appended]
   const length = Math.max(...rows.map((list) => list?.length ?? 0))
+  const isOneElement = (nodes: readonly Node[]) => derivation.isOfXml && length === 1 && isOfOneElement(nodes)
+  if (appended !== undefined) return isOneElement([appended]) ? [{ ...appended, doubt: 'single' }] : [appended]
   if (length <= MAX_FIXED) {
     const nodes: Node[] = []
     for (let index = 0; index < length; index++) {
@@ -314,7 +315,7 @@ async function deriveList(
     // Where an earlier element is missing, the later ones may take its position.
     const at = isShorter ? fixed.findIndex((node) => node.kind === 'entry' && node.doubt === undefined) : -1
     const doubted = fixed.map((node, index) => (index === at ? { ...node, doubt: 'missing' as const } : node))
-    const asked = derivation.isOfXml && length === 1 && isOfOneElement(doubted) ? doubted.map(asSingle) : doubted
+    const asked = isOneElement(doubted) ? doubted.map(asSingle) : doubted
     tried.push(joinConstants(scope, rows, steps, asked))
   }
   if (!tried.some((nodes) => cost(nodes) === 0)) {

@@ -997,8 +997,13 @@ describe('an answer to a question, or another alternative,', () => {
 
 test('one element of XML in each pair, and a list of one, is asked', async () => {
   const pairs = [1, 2, 3].map((n) => [
-    `<p><id>a${n}</id><last>${nameOf(n)}</last><phone use="u${n}">555-${n * 7}</phone></p>`,
-    { id: `a${n}`, name: [{ family: nameOf(n) }], telecom: [{ use: `u${n}`, value: `555-${n * 7}` }] },
+    `<p><id>a${n}</id><last>${nameOf(n)}</last><phone use="u${n}">555-${n * 7}</phone><note>note ${n * 13}</note></p>`,
+    {
+      id: `a${n}`,
+      name: [{ family: nameOf(n) }],
+      telecom: [{ use: `u${n}`, value: `555-${n * 7}` }],
+      notes: [`note ${n * 13}`],
+    },
   ])
   const examples = pairs.map(([body = '', output = '']) => ({
     given: { message: { body, contentType: 'application/xml' } },
@@ -1010,7 +1015,10 @@ test('one element of XML in each pair, and a list of one, is asked', async () =>
     run,
   )
   const reasons = new Map(questions.map(({ target, reason }) => [target, reason]))
-  assert.equal(reasons.get('telecom[0].use'), 'single')
+  assert.deepEqual(
+    ['telecom[0].use', 'telecom[0].value', 'notes'].map((target) => reasons.get(target)),
+    ['single', 'single', 'single'],
+  )
 })
 
 /** A table of messages of another kind than those of the pairs: what they give, none of them a failure. */
