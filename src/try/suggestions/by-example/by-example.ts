@@ -150,7 +150,9 @@ async function deriveFrom(
   }
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
   const outputs = pairs.map(({ output }) => output)
-  const derivation = { values, budget, pause }
+  const { transformation } = base
+  const isOfXml = isObject(transformation) && transformation.input === 'XML'
+  const derivation = { values, budget, pause, isOfXml }
   const found = withoutUnlike(doubtUnread(derivation, scope, await derive(derivation, scope, outputs, [])))
   checkAll?.(found, answers)
   const hasEmpty = (steps: readonly PathStep[]) =>

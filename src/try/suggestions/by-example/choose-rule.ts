@@ -1,7 +1,7 @@
 /** Chooses the rule for one place of the output, and says how sure that is. */
-import { findDates } from './date-rules.ts'
+import { findDates, HALF_YEAR } from './date-rules.ts'
 import { findDecimals, findNumbers } from './number-rules.ts'
-import { type Candidate, describeRule, FAMILIES, mappingPath, NAMED, rulePlaces } from './rules.ts'
+import { type Candidate, describeRule, FAMILIES, MIN_SHOWN, mappingPath, NAMED, rulePlaces } from './rules.ts'
 import { Search, samePlace, type Target } from './search.ts'
 import { ABSENT, type Budget, type Place, type Scope, spend, type Values, weigh } from './source-values.ts'
 import { findCases, findJoins, findSlices } from './text-rules.ts'
@@ -13,14 +13,14 @@ import {
   findListValues,
   findPaths,
   findPicks,
-  isCode,
+  mayBeCode,
 } from './value-rules.ts'
 
 /** Why a place of the output is a question. */
 export const DOUBTS = {
   unexplained: 'No rule explains what the pairs have here.',
   accident: 'The pairs have too few different values to tell this from an accident.',
-  ambiguous: 'Several places of the message have these values in every pair.',
+  ambiguous: 'Several places of the message, or several rules, explain every pair; others may differ.',
   missing: 'No pair shows what is here where the values that it is made of are missing in part.',
   once: 'One pair alone has a value here.',
   constant: 'Every pair has the same value here, and a place of the message has one value in every pair too.',
@@ -47,8 +47,6 @@ export type Choice = Readonly<{
 /** Bits below which a match may be an accident, if the names do not speak for it, and if they do. */
 export const MIN_BITS = 14
 const MIN_BITS_NAMED = 5
-/** A value that one message of four lacks is missing in one of so many, with a probability of 99 %. */
-export const MIN_SHOWN = 17
 /** A constant may come from a place with the same value if it is as long as a name or a number of an order. */
 const MIN_TELLING_BITS = 16
 
@@ -120,7 +118,7 @@ function chooseForConstant(search: Search): Choice | undefined {
   const others = [...paths, ...computed]
   const { rule } = constant
   const isOfCode =
-    rule.kind === 'path' && isCode(value) && search.target.ids.length < MIN_SHOWN && readsCode(search, rule.place)
+    rule.kind === 'path' && mayBeCode(value) && search.target.ids.length < MIN_SHOWN && readsCode(search, rule.place)
   return {
     candidate: constant,
     others: [...others, ...constants.slice(1)],
@@ -131,7 +129,7 @@ function chooseForConstant(search: Search): Choice | undefined {
 /** The place has codes, so a constant that is there with it may be what they become. */
 const readsCode = (search: Search, place: Place): boolean => {
   const column = [...search.columns()].find((one) => one.place === place)
-  return column !== undefined && isCode(search.at(column, search.sample))
+  return column !== undefined && mayBeCode(search.at(column, search.sample))
 }
 
 function sorted({ found, scope }: Search): readonly Candidate[] {
@@ -182,6 +180,9 @@ function choose(search: Search, found: readonly Candidate[]): Choice {
     }
     const isRounded = candidate.family === 'number' && rule.kind === 'expression' && rule.places.length === 1
     if (isRounded && others.some((one) => one.family === 'number' && !isOtherPlace(one, candidate))) return 'ambiguous'
+    const isReadOtherwise = (one: Candidate) =>
+      one.reading !== undefined && one.reading === candidate.reading && !isOtherPlace(one, candidate)
+    if (candidate.reading === HALF_YEAR || others.some(isReadOtherwise)) return 'ambiguous'
     const rivals = others.filter(
       (one) => one.family === candidate.family && one.score > candidate.score - 0.1 && isOtherPlace(one, candidate),
     )

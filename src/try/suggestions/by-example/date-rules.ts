@@ -104,6 +104,11 @@ const EPOCHS = [
   { unit: 1_000, least: 3e8, most: 4.1e9 },
 ]
 
+/** Days and months, or zones, that are the same in every pair. */
+const READING = 'date'
+/** A zone that dates of one half of a year show: in the other, it may be another. */
+export const HALF_YEAR = 'half a year'
+
 export function findDates(search: Search): void {
   const { value } = search
   const wanted = typeof value === 'string' ? formsOf(search, value) : []
@@ -130,6 +135,7 @@ export function findDates(search: Search): void {
           },
           (path) => `${readMillis(from, path)}${unit === 1 ? '' : ` / ${unit}`}`,
           hasForm(bare(from.pattern)),
+          READING,
         )
       }
     }
@@ -195,6 +201,12 @@ function tryParts(search: Search, column: Column, from: Form, to: Form, wanted?:
       pieces.push(':', [start + 3, 2])
     } else return false
   }
+  const zoneWritten = to.parts.flatMap((part) =>
+    places.has(part) ? [] : (part === 'z' || part === 'o') && lacking(part) ? [lacking(part)] : [],
+  )
+  const isOfHalfYear =
+    zoneWritten.some((text) => text !== undefined && !/^(?:Z|.00:?00)$/.test(text)) &&
+    !showsBothHalves(search, column, from)
   // Of a date alone, the time behind it does not matter.
   const whole = bare(from.pattern)
   const start = to.parts.includes('H') ? whole : new RegExp(whole.source.slice(0, -1))
@@ -211,6 +223,7 @@ function tryParts(search: Search, column: Column, from: Form, to: Form, wanted?:
         )
         .join(' & '),
     hasForm(start),
+    isOfHalfYear ? HALF_YEAR : READING,
   )
 }
 
@@ -226,6 +239,7 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): boolean
   const zone = to.parts.includes('H') ? Math.round(left / 15) * 15 : undefined
   for (const minutes of zone === undefined ? [0, 60, 120, 180, 330, -300] : [zone]) {
     if (Math.abs(minutes) > 14 * 60) continue
+    const isOfHalfYear = minutes !== 0 && !showsBothHalves(search, column, from)
     const zoneText = formatMoment(ZONE_ONLY, 0, minutes)
     const zoneArgument = minutes === 0 ? '' : `, ${textLiteral(zoneText)}`
     search.tryText(
@@ -237,9 +251,16 @@ function tryZones(search: Search, column: Column, from: Form, to: Form): boolean
       },
       (path) => `$fromMillis(${readMillis(from, path)}, ${textLiteral(picture(to))}${zoneArgument})`,
       hasForm(bare(from.pattern)),
+      isOfHalfYear ? HALF_YEAR : READING,
     )
   }
   return search.found.length > before
+}
+
+/** Daylight saving time would show. */
+function showsBothHalves(search: Search, column: Column, from: Form): boolean {
+  const months = search.target.ids.map((_id, row) => Number(readMoment(from, search.textAt(column, row) ?? '')?.M))
+  return months.some((month) => month >= 4 && month <= 9) && months.some((month) => month >= 11 || month <= 2)
 }
 
 const ZONE_ONLY: Form = { name: 'o', pattern: /^([+-]\d{4})$/, parts: ['o'] }
@@ -256,6 +277,7 @@ function tryEpochs(search: Search, column: Column, given: number, wanted: readon
         (_row, [value]) =>
           typeof value === 'number' && Math.abs(value) < 8e15 / unit ? formatMoment(to, value * unit, 0) : undefined,
         ([path]) => `$fromMillis(${path}${times}, ${textLiteral(picture(to))})`,
+        { reading: READING },
       )
     }
   }

@@ -7,12 +7,12 @@ import type { PathStep } from '../../../core/path-step.ts'
 import { MASK, REDACTED } from '../../../core/secrets/secrets.ts'
 import { isTooLong } from '../../../language/paths/path-tree.ts'
 import { findAppended } from './append-sources.ts'
-import { type Choice, chooseRule, type Doubt, MIN_SHOWN, placeKey } from './choose-rule.ts'
+import { type Choice, chooseRule, type Doubt, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
 import type { EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
-import { type Candidate, expressionPath, type Rule, rulePlaces } from './rules.ts'
-import { Search } from './search.ts'
+import { type Candidate, expressionPath, MIN_SHOWN, type Rule, rulePlaces } from './rules.ts'
+import { Search, samePlace } from './search.ts'
 import { findSlots } from './slots.ts'
 import {
   ABSENT,
@@ -27,13 +27,15 @@ import {
   spend,
   type Values,
 } from './source-values.ts'
-import { findConstants, findConversions, isCode, readSteps } from './value-rules.ts'
+import { findConstants, findConversions, mayBeCode, readSteps } from './value-rules.ts'
 import { walkNodes } from './write-document.ts'
 
 export type Derivation = Readonly<{
   values: Values
   budget: Budget
   pause: () => Promise<void> | undefined
+  /** XML does not distinguish one element from a list of one. */
+  isOfXml: boolean
 }>
 
 type Rows = readonly (Json | undefined)[]
@@ -223,7 +225,7 @@ export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonl
   const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
     const unread = within.size < MIN_SHOWN ? within.columns.filter(({ place }) => isUnread(place)) : []
     const isSame = ({ ids }: Column) => ids[0] !== ABSENT && ids.every((id) => id === ids[0])
-    const codes = unread.filter((column) => isSame(column) && isCode(values.value(column.ids[0] ?? ABSENT)))
+    const codes = unread.filter((column) => isSame(column) && mayBeCode(values.value(column.ids[0] ?? ABSENT)))
     return all.map((node): Node => {
       if (node.kind === 'list') {
         const marks = node.scope.columns.filter(
@@ -280,7 +282,7 @@ const isMark = (value: Json | undefined): boolean => typeof value === 'boolean'
 const hasCode = (value: Json, name: string): boolean =>
   typeof value === 'object' && value !== null
     ? Object.entries(value).some(([key, inner]) => hasCode(inner as Json, key))
-    : isCode(value) && name !== 'resourceType'
+    : mayBeCode(value) && name !== 'resourceType'
 
 const lastName = (steps: readonly PathStep[]): string => {
   const step = steps.at(-1)
@@ -306,8 +308,9 @@ async function deriveList(
   }
   if (tried.some((nodes) => cost(nodes) === 0 || isMostly(nodes))) return best(tried)
   const appended = findAppended(derivation, scope, rows, steps)
-  if (appended !== undefined) return [appended]
   const length = Math.max(...rows.map((list) => list?.length ?? 0))
+  const isOneElement = (nodes: readonly Node[]) => derivation.isOfXml && length === 1 && isOfOneElement(nodes)
+  if (appended !== undefined) return isOneElement([appended]) ? [{ ...appended, doubt: 'single' }] : [appended]
   if (length <= MAX_FIXED) {
     const nodes: Node[] = []
     for (let index = 0; index < length; index++) {
@@ -319,13 +322,31 @@ async function deriveList(
     // Where an earlier element is missing, the later ones may take its position.
     const at = isShorter ? fixed.findIndex((node) => node.kind === 'entry' && node.doubt === undefined) : -1
     const doubted = fixed.map((node, index) => (index === at ? { ...node, doubt: 'missing' as const } : node))
-    tried.push(joinConstants(scope, rows, steps, doubted))
+    const asked = isOneElement(doubted) ? doubted.map(asSingle) : doubted
+    tried.push(joinConstants(scope, rows, steps, asked))
   }
   if (!tried.some((nodes) => cost(nodes) === 0)) {
     const slots = await deriveSlots(derivation, scope, rows, steps)
     if (slots !== undefined) tried.push([slots])
   }
   return tried.length === 0 ? [unknown(scope, rows, steps)] : best(tried)
+}
+
+const asSingle = (node: Node): Node => {
+  const isAsked = node.kind !== 'entry' || (node.doubt !== undefined && node.doubt !== 'always')
+  return isAsked || node.choice.candidate.rule.kind === 'constant' ? node : { ...node, doubt: 'single' }
+}
+
+/** All that is read is in one element of the message, of which there may be more. */
+function isOfOneElement(nodes: readonly Node[]): boolean {
+  const [first, ...others] = nodes.flatMap(placesRead).map(({ level, steps }) => {
+    const end = steps.findIndex((step) => step.kind === 'name' && (step.name === '$' || step.name === '_'))
+    return { level, steps: end === -1 ? steps : steps.slice(0, end) }
+  })
+  if (first === undefined) return false
+  const isShared = (at: number) =>
+    others.every(({ level, steps }) => level === first.level && samePlace(steps.slice(0, at), first.steps.slice(0, at)))
+  return first.steps.length > (first.level === 0 ? 1 : 0) && isShared(first.level === 0 ? 2 : 1)
 }
 
 /** The first of those with the fewest unknown places. */
@@ -579,7 +600,8 @@ function chooseForm(
     const { rule } = node.choice.candidate
     if (rule.kind === 'expression' || node.isNullable || node.isOfList) return false
     if (rule.kind === 'constant') return takesConstants
-    return rule.place.level === level || (takesConstants && rule.transform === undefined && rule.default === undefined)
+    if (rule.place.level === level) return true
+    return takesConstants && rule.place.level === 0 && rule.transform === undefined && rule.default === undefined
   }
   const isPossible = (takesConstants: boolean) =>
     when === undefined && inner.every((node) => isPlain(node, takesConstants))

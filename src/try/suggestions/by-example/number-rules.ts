@@ -105,11 +105,7 @@ function tryLine(search: Search, column: Column, points: Points): void {
   ]
   for (const [factor, written] of factors) {
     const offsets = factor === 1 || points.length > 2 ? niceOffsets(points, factor, decimals) : [0]
-    for (const offset of offsets) {
-      // `x * 1` reads a text such as "1.50" as a number; added to, a number needs no factor of one.
-      if (factor !== 1 || written === '' || offset === 0)
-        tryFormula(search, column, { factor, written, offset, decimals })
-    }
+    for (const offset of offsets) tryFormula(search, column, points, { factor, written, offset, decimals })
   }
 }
 
@@ -121,7 +117,8 @@ function niceFactors(value: number, slack: number): readonly (readonly [number, 
     const above = Math.round(value * below)
     if (above === 0 || Math.abs(above / below - value) > slack || fractions.some(([known]) => known === above / below))
       continue
-    fractions.push([above / below, below === 1 ? ` * ${above}` : ` * ${above} / ${below}`])
+    const times = above === 1 && below === 1 ? '' : ` * ${above}`
+    fractions.push([above / below, below === 1 ? times : ` * ${above} / ${below}`])
   }
   if (fractions.length > 0) {
     return fractions.sort(([one], [other]) => Math.abs(one - value) - Math.abs(other - value)).slice(0, 5)
@@ -141,8 +138,12 @@ function niceOffsets([first]: Points, factor: number, decimals: number): readonl
 
 type Formula = Readonly<{ factor: number; written: string; offset: number; decimals: number }>
 
-function tryFormula(search: Search, column: Column, { factor, written, offset, decimals }: Formula): void {
-  if (written === '' && offset === 0) return
+function tryFormula(
+  search: Search,
+  column: Column,
+  points: Points,
+  { factor, written, offset, decimals }: Formula,
+): void {
   const [, , above, , below] = written.split(' ')
   const multiply = (x: number): number => {
     if (written.startsWith(' / ')) return x / Math.round(1 / factor)
@@ -162,21 +163,21 @@ function tryFormula(search: Search, column: Column, { factor, written, offset, d
     const isWhole = Number.isInteger(factor) && factor >= 10
     let isFound = false
     for (const digits of isWhole ? [decimals, undefined] : [undefined, decimals]) {
-      if (digits !== undefined && digits > 6) continue
-      isFound =
-        search.tryGuarded(
-          'number',
-          [column],
-          [isText ? isNumberText : isNumber],
-          (_row, [value]) => {
-            const x = toNumber(value)
-            return x === undefined ? undefined : round(apply(x), digits)
-          },
-          ([path = '']) => {
-            const text = write(isText ? `$number(${path})` : path)
-            return digits === undefined ? text : `$round(${text}, ${digits})`
-          },
-        ) || isFound
+      if (digits === undefined ? written === '' && offset === 0 && !isText : digits > 6) continue
+      const isRounding = points.some(([x, y]) => isRounded(apply(x), y))
+      for (const { round, writeRound } of digits === undefined ? [EXACT] : isRounding ? ROUNDINGS : [TO_EVEN]) {
+        isFound =
+          search.tryGuarded(
+            'number',
+            [column],
+            [isText ? isNumberText : isNumber],
+            (_row, [value]) => {
+              const x = toNumber(value)
+              return x === undefined ? undefined : round(apply(x), digits ?? 0)
+            },
+            ([path = '']) => writeRound(write(isText ? `$number(${path})` : path), digits ?? 0),
+          ) || isFound
+      }
     }
     if (isFound) return
   }
@@ -184,8 +185,43 @@ function tryFormula(search: Search, column: Column, { factor, written, offset, d
 
 const signed = (offset: number): string => (offset < 0 ? ` - ${-offset}` : ` + ${offset}`)
 
-const round = (value: number, digits: number | undefined): number =>
-  digits === undefined ? value : Number(`${Math.round(Number(`${value}e${digits}`))}e-${digits}`)
+type Rounding = Readonly<{
+  round: (value: number, digits: number) => number
+  writeRound: (text: string, digits: number) => string
+}>
+
+const EXACT: Rounding = { round: (value) => value, writeRound: (text) => text }
+
+/** As `$round` does it: a half goes to the even neighbour. */
+const TO_EVEN: Rounding = {
+  round: (value, digits) => {
+    const shifted = shift(value, digits)
+    const nearest = Math.round(shifted)
+    const isOdd = Math.abs(nearest - shifted) === 0.5 && nearest % 2 !== 0
+    return shift(isOdd ? nearest - 1 : nearest, -digits) + 0
+  },
+  writeRound: (text, digits) => `$round(${text}, ${digits})`,
+}
+
+/** As people do it. */
+const HALF_UP: Rounding = {
+  round: (value, digits) => Math.floor(value * 10 ** digits + 0.5) / 10 ** digits,
+  writeRound: (text, digits) => {
+    if (digits === 0) return `$floor(${text} + 0.5)`
+    return `$floor(${text.includes(' ') ? `(${text})` : text} * ${10 ** digits} + 0.5) / ${10 ** digits}`
+  },
+}
+
+const ROUNDINGS = [TO_EVEN, HALF_UP]
+
+const shift = (value: number, by: number): number => {
+  const [digits, exponent = '0'] = String(value).split('e')
+  return Number(`${digits}e${Number(exponent) + by}`)
+}
+
+/** By more than what computers do to numbers with a point. */
+const isRounded = (value: number, wanted: Json | undefined): boolean =>
+  typeof wanted === 'number' && Math.abs(value - wanted) > 1e-6
 
 const OPERATIONS: readonly (readonly [sign: string, apply: (one: number, other: number) => number])[] = [
   ['*', (one, other) => one * other],
@@ -200,20 +236,33 @@ function tryTwo(search: Search, one: Column, other: Column): void {
   for (const [sign, apply] of OPERATIONS) {
     const isSymmetric = sign === '*' || sign === '+'
     if (isSymmetric && one.place.steps.length > other.place.steps.length) continue
-    for (const digits of [undefined, 2]) {
+    const compute = (values: readonly (Json | undefined)[]) => {
+      const [x, y] = values.map(toNumber)
+      const result = x === undefined || y === undefined ? Number.NaN : apply(x, y)
+      return Number.isFinite(result) ? result : undefined
+    }
+    const exact = (row: number) => compute([search.at(one, row), search.at(other, row)])
+    const { sample } = search
+    const isNear = Math.abs((exact(sample) ?? Number.NaN) - Number(search.value)) < 0.006
+    if (typeof search.value === 'number' && exact(sample) !== undefined && !isNear) continue
+    const { ids } = search.target
+    const isRounding = ids.some((id, row) => isRounded(exact(row) ?? Number.NaN, search.values.value(id)))
+    for (const { round, writeRound } of [EXACT, ...(isRounding ? ROUNDINGS : [TO_EVEN])]) {
+      // A quotient hardly ever ends with a half.
+      const reading = isRounding && sign !== '/' ? 'rounding' : undefined
       search.tryGuarded(
         'number',
         [one, other],
         [one, other].map((column) => (isText(column) ? isNumberText : isNumber)),
         (_row, values) => {
-          const [x, y] = values.map(toNumber)
-          const result = x === undefined || y === undefined ? Number.NaN : round(apply(x, y), digits)
-          return Number.isFinite(result) ? result : undefined
+          const result = compute(values)
+          return result === undefined ? undefined : round(result, 2)
         },
         (paths) => {
           const [x, y] = [one, other].map((column, at) => (isText(column) ? `$number(${paths[at]})` : paths[at]))
-          return digits === undefined ? `${x} ${sign} ${y}` : `$round(${x} ${sign} ${y}, ${digits})`
+          return writeRound(`${x} ${sign} ${y}`, 2)
         },
+        { reading },
       )
     }
   }

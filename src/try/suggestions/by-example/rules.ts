@@ -32,6 +32,8 @@ export const FAMILIES = [
 ] as const
 export type Family = (typeof FAMILIES)[number]
 
+/** A value that one message of four lacks is missing in one of so many, with a probability of 99 %. */
+export const MIN_SHOWN = 17
 /** From this score on, names are alike. */
 export const NAMED = 0.5
 
@@ -40,6 +42,8 @@ export type Candidate = Readonly<{
   rule: Rule
   /** How much its names are like those of the target. */
   score: number
+  /** Rules of one place with the same mark read it in other ways, which no pair tells apart. */
+  reading?: string
   /** Of code lists: the less, the better. */
   rank?: number
 }>

@@ -90,7 +90,13 @@ export class Search {
   }
 
   /** Adds the candidate if it gives what every row has, and nothing where a row has nothing. */
-  try(family: Family, places: readonly Place[], rule: Rule, give: (row: number) => Json | undefined): boolean {
+  try(
+    family: Family,
+    places: readonly Place[],
+    rule: Rule,
+    give: (row: number) => Json | undefined,
+    reading?: string,
+  ): boolean {
     const { ids } = this.target
     if (!spend(this.budget, 2)) return false
     for (let row = 0; row < ids.length; row++) {
@@ -105,7 +111,7 @@ export class Search {
     if (rule.kind === 'expression' && places.some(isUnsayable)) return false
     if (places.some((place) => this.isOwnElement(place))) return false
     const score = places.length === 0 ? 0 : Math.max(...places.map(this.scoreOf))
-    this.found.push({ family, rule, score })
+    this.found.push({ family, rule, score, ...(reading !== undefined && { reading }) })
     return true
   }
 
@@ -119,7 +125,11 @@ export class Search {
     guards: readonly Guard[],
     give: (row: number, values: readonly Json[]) => Json | undefined,
     write: (paths: readonly string[]) => string,
-    { keepsEmpty = false, describe = write }: Readonly<{ keepsEmpty?: boolean; describe?: typeof write }> = {},
+    {
+      keepsEmpty = false,
+      describe = write,
+      reading,
+    }: Readonly<{ keepsEmpty?: boolean; describe?: typeof write; reading?: string | undefined }> = {},
   ): boolean {
     const blanks = new Blanks()
     const places = columns.map(({ place }) => place)
@@ -132,11 +142,12 @@ export class Search {
       },
       describe: (read) => describe(places.map(read)),
     }
-    return this.try(family, places, rule, (row) => {
+    const giveAt = (row: number) => {
       const values = columns.map((column) => this.at(column, row))
       const blank = blanks.of(values, this.target.ids[row] ?? ABSENT, this.empty)
       return blank === undefined ? give(row, values as readonly Json[]) : blank.given
-    })
+    }
+    return this.try(family, places, rule, giveAt, reading)
   }
 
   /** `guard`: what the text must be like, besides not empty. */
@@ -146,6 +157,7 @@ export class Search {
     apply: (text: string) => Json | undefined,
     write: (path: string) => string,
     guard?: Guard,
+    reading?: string,
   ): boolean {
     const keepsEmpty = guard === undefined && apply('') === ''
     return this.tryGuarded(
@@ -154,7 +166,7 @@ export class Search {
       [guard ?? (keepsEmpty ? isText : isFullText)],
       (_row, [value]) => (typeof value === 'string' ? apply(value) : undefined),
       ([path = '']) => write(path),
-      { keepsEmpty },
+      { keepsEmpty, reading },
     )
   }
 
@@ -248,12 +260,15 @@ export class Search {
     }
   }
 
-  /** An element by its position, in a list whose elements this is about: true of a list of one alone. */
+  /** An element by its position, in a list whose elements this is in: true of a list of one alone. */
   isOwnElement({ level, steps }: Place): boolean {
-    const { list } = this.scope.around ?? {}
-    if (list === undefined || list.level !== level) return false
-    const own = list.steps.slice(0, -1)
-    return steps.length > own.length && samePlace(own, steps.slice(0, own.length)) && steps[own.length]?.kind !== 'name'
+    for (let { around } = this.scope; around !== undefined; around = around.scope.around) {
+      const { list } = around
+      const own = list.steps.slice(0, -1)
+      const isWithin = list.level === level && samePlace(own, steps.slice(0, own.length))
+      if (isWithin && (steps[own.length]?.kind ?? 'name') !== 'name') return true
+    }
+    return false
   }
 
   *lists(withParents = false): Iterable<readonly [list: ListColumn, at: (row: number) => readonly Json[] | undefined]> {

@@ -1,6 +1,6 @@
 /** Texts made of other texts: another case, slices, and joins with constant parts. */
 import type { Json } from '../../../core/json.ts'
-import { textLiteral } from './rules.ts'
+import { MIN_SHOWN, textLiteral } from './rules.ts'
 import type { Search } from './search.ts'
 import { type Column, spend, type View } from './source-values.ts'
 
@@ -37,44 +37,62 @@ export function findSlices(search: Search): void {
       const index = parts.indexOf(wanted)
       if (index === -1) continue
       const quoted = textLiteral(separator)
+      const reading = isSettled(search, column) ? undefined : `parts between ${quoted}`
+      const trySlice = (apply: (text: string) => string | undefined, write: (path: string) => string) =>
+        search.tryText(column, 'slice', apply, write, undefined, reading)
       if (index === 0) {
-        search.tryText(column, 'slice', partAt(separator, 0), (path) => `$substringBefore(${path}, ${quoted})`)
-      } else if (parts.length === 2) {
-        search.tryText(
-          column,
-          'slice',
-          (given) => (given.includes(separator) ? given.slice(given.indexOf(separator) + separator.length) : given),
-          (path) => `$substringAfter(${path}, ${quoted})`,
-        )
+        trySlice(partAt(separator, 0), (path) => `$substringBefore(${path}, ${quoted})`)
+      } else {
+        if (parts.length === 2) {
+          trySlice(
+            (given) => (given.includes(separator) ? given.slice(given.indexOf(separator) + separator.length) : given),
+            (path) => `$substringAfter(${path}, ${quoted})`,
+          )
+        }
+        trySlice(partAt(separator, index), (path) => `$split(${path}, ${quoted})[${index}]`)
       }
-      search.tryText(column, 'slice', partAt(separator, index), (path) => `$split(${path}, ${quoted})[${index}]`)
       const fromEnd = index - parts.length
-      search.tryText(column, 'slice', partAt(separator, fromEnd), (path) => `$split(${path}, ${quoted})[${fromEnd}]`)
+      trySlice(partAt(separator, fromEnd), (path) => `$split(${path}, ${quoted})[${fromEnd}]`)
     }
     const { length } = wanted
+    const reading = search.target.ids.length < MIN_SHOWN ? 'positions' : undefined
     for (let from = at, tries = 0; from !== -1 && tries < 4; from = text.indexOf(wanted, from + 1), tries++) {
       const start = from
-      search.tryText(
-        column,
-        'slice',
+      const trySlice = (apply: (text: string) => string | undefined, write: (path: string) => string) =>
+        search.tryText(column, 'slice', apply, write, undefined, reading)
+      if (start + length === text.length) {
+        trySlice(
+          (given) => given.slice(start) || undefined,
+          (path) => `$substring(${path}, ${start})`,
+        )
+        trySlice(
+          (given) => given.slice(-length),
+          (path) => `$substring(${path}, -${length})`,
+        )
+      }
+      trySlice(
         (given) => given.slice(start, start + length) || undefined,
         (path) => `$substring(${path}, ${start}, ${length})`,
       )
-      if (start + length !== text.length) continue
-      search.tryText(
-        column,
-        'slice',
-        (given) => given.slice(start) || undefined,
-        (path) => `$substring(${path}, ${start})`,
-      )
-      search.tryText(
-        column,
-        'slice',
-        (given) => given.slice(-length),
-        (path) => `$substring(${path}, -${length})`,
-      )
     }
   }
+}
+
+/** The parts stand nowhere else: seen often enough, in numbers of fixed lengths, as in dates, or with one rest around them. */
+function isSettled(search: Search, column: Column): boolean {
+  const { ids } = search.target
+  if (ids.length >= MIN_SHOWN) return true
+  const shapes = new Set<string>()
+  const rests = new Set<string>()
+  for (const [row, id] of ids.entries()) {
+    const text = search.textAt(column, row)
+    const wanted = search.values.value(id)
+    if (text === undefined || typeof wanted !== 'string') continue
+    shapes.add(text.replace(/\d/g, '9'))
+    rests.add(text.replace(wanted, ''))
+  }
+  const [shape = ''] = shapes
+  return rests.size === 1 || (shapes.size === 1 && /^[9\W_]+$/.test(shape))
 }
 
 const partAt =

@@ -259,7 +259,7 @@ export function findPicks(search: Search, isMeant?: (place: Place) => boolean): 
       for (const [field, value] of paths) {
         if (looseText(value) !== wanted) continue
         for (const [key, code] of paths) {
-          if (key === field || !isKey(code) || (isMeant !== undefined && !isCode(code))) continue
+          if (key === field || !isKey(code) || (isMeant !== undefined && !mayBeCode(code))) continue
           tryPick(search, place, at, { key, code, field })
         }
       }
@@ -346,6 +346,17 @@ const isFieldCount = ({ steps }: Place): boolean => {
 /** As codes are: a word, a digit, true or false. */
 export const isCode = (value: Json | undefined): boolean =>
   typeof value === 'boolean' || /^(?:[A-Za-z][A-Za-z_-]{0,19}|\d)$/.test(String(value))
+
+const PLAIN_NUMBER = /^-?\d+(?:\.\d+)?$/
+const DATE_OR_TIME = /^(?:\d{4}-\d\d(?:-\d\d)?(?:T.*)?|\d{1,2}[.-]\d{1,2}[.-]\d{2,4}|\d\d?:\d\d(?::\d\d)?)$/
+
+/** Codes with digits too, such as `E11`, `8302-2` and `2.16.840.1`; plain numbers, dates and times are none. */
+export const mayBeCode = (value: Json | undefined): boolean =>
+  isCode(value) ||
+  (typeof value === 'string' &&
+    /^(?=.*\d)[\w.:-]{1,64}$/.test(value) &&
+    !PLAIN_NUMBER.test(value) &&
+    !DATE_OR_TIME.test(value))
 
 /** Undefined if one code has two values, or a value has no code. A code without a value is left out, as an unknown one is. */
 function relate(search: Search, column: Column): Codes | undefined {

@@ -339,7 +339,9 @@ export function withoutNodes(nodes: readonly Node[], left: ReadonlySet<Node>, is
     }
     const [candidate, ...others] = node.kind === 'entry' && isReplaced ? node.choice.others : []
     if (node.kind === 'entry' && candidate?.rule !== undefined && candidate.family !== 'codes') {
-      return [{ ...node, choice: { ...node.choice, candidate, others } }]
+      // The pairs do not tell it from the one that they refute.
+      const doubt = node.doubt === undefined || node.doubt === 'always' ? 'refused' : node.doubt
+      return [{ ...node, choice: { ...node.choice, candidate, others }, doubt }]
     }
     return [{ kind: 'unknown', steps: node.steps, pairs: node.pairs, doubt: 'refused' }]
   })

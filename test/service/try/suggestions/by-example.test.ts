@@ -653,6 +653,206 @@ const cases: readonly Case[] = [
       },
     ]),
   },
+  field(
+    'a date whose day and month are the same in every pair',
+    [
+      ['03/03/1980', '1980-03-03'],
+      ['05/05/1999', '1999-05-05'],
+      ['12/12/2001', '2001-12-12'],
+      ['04/04/2004', '2004-04-04'],
+    ],
+    undefined,
+    'ambiguous',
+  ),
+  field(
+    'a date to one whose day and month are the same in every pair',
+    [
+      ['1980-03-03', '03/03/1980'],
+      ['1999-05-05', '05/05/1999'],
+      ['2001-12-12', '12/12/2001'],
+      ['2004-04-04', '04/04/2004'],
+    ],
+    undefined,
+    'ambiguous',
+  ),
+  field(
+    'the end of texts of one length',
+    [
+      ['AB1234', '1234'],
+      ['AB9876', '9876'],
+      ['AB4567', '4567'],
+      ['AB12345', '12345'],
+    ],
+    '$substring(requestBody.x, 2)',
+    'ambiguous',
+  ),
+  field(
+    'the second of two words',
+    [
+      ['Ann Smith', 'Smith'],
+      ['Bob Jones', 'Jones'],
+      ['Cleo Hall', 'Hall'],
+      ['Dan van Dyke', 'van Dyke'],
+    ],
+    '$substringAfter(requestBody.x, " ")',
+    'ambiguous',
+  ),
+  field(
+    'the last of some words',
+    [
+      ['Ann Smith', 'Smith'],
+      ['Bob de Jones', 'Jones'],
+      ['Cleo Hall', 'Hall'],
+      ['Dan van Dyke', 'Dyke'],
+    ],
+    '$split(requestBody.x, " ")[-1]',
+    'always',
+  ),
+  field(
+    'what stands behind one text',
+    [
+      ['Patient/4711', '4711'],
+      ['Patient/99', '99'],
+      ['Patient/1234', '1234'],
+      ['Patient/5', '5'],
+    ],
+    '$substringAfter(requestBody.x, "/")',
+    'always',
+  ),
+  field(
+    'the year of a date',
+    [
+      ['03.02.1980', '1980'],
+      ['31.12.1999', '1999'],
+      ['06.05.2001', '2001'],
+      ['07.08.2014', '2014'],
+    ],
+    '$split(requestBody.x, ".")[2]',
+    'always',
+  ),
+  field(
+    'a whole number without a half',
+    [
+      [12.3, 12],
+      [1.8, 2],
+      [77.6, 78],
+      [4.2, 4],
+    ],
+    '$round(requestBody.x, 0)',
+    'ambiguous',
+  ),
+  field(
+    'a whole number, halves to the even one',
+    [
+      [12.5, 12],
+      [1.5, 2],
+      [77.6, 78],
+      [4.5, 4],
+    ],
+    '$round(requestBody.x, 0)',
+    'always',
+  ),
+  field(
+    'a whole number, halves up',
+    [
+      [12.5, 13],
+      [1.5, 2],
+      [77.6, 78],
+      [4.5, 5],
+    ],
+    '$floor(requestBody.x + 0.5)',
+    'always',
+  ),
+  field(
+    'two digits, halves up',
+    [
+      [0.125, 0.13],
+      [1.518, 1.52],
+      [77.625, 77.63],
+      [4.375, 4.38],
+    ],
+    '$floor(requestBody.x * 100 + 0.5) / 100',
+    'always',
+  ),
+  {
+    name: 'a rounded product',
+    pairs: [
+      [3, 1.118],
+      [7, 0.113],
+      [4, 2.249],
+      [5, 1.203],
+    ].map(([q = 0, p = 0]) => [{ q, p }, { total: Number((q * p).toFixed(2)) }]),
+    sources: { total: '$round(requestBody.q * requestBody.p, 2)' },
+    asked: { total: 'ambiguous' },
+  },
+  {
+    name: 'an element at a position, or the one with a code with digits',
+    pairs: [1117, 2223, 3331, 4447].map((n) => [
+      {
+        l: [
+          { t: '8302-2', v: `a${n}` },
+          { t: '29463-7', v: `b${n}` },
+        ],
+      },
+      { y: `a${n}` },
+    ]),
+    sources: { y: 'requestBody.l[0].v' },
+    asked: { y: 'ambiguous' },
+  },
+  {
+    name: 'a constant beside a code with digits',
+    pairs: [1117, 2223, 3331, 4447].map((n) => [
+      { id: `a${n}`, c: 'E11' },
+      { id: `a${n}`, d: 'Diabetes' },
+    ]),
+    sources: { d: 'the constant "Diabetes"' },
+    asked: { d: 'constant' },
+  },
+  {
+    name: 'a constant beside a number and a date',
+    pairs: [1117, 2223, 3331, 4447].map((n) => [
+      { id: `a${n}`, c: '417', d: '2026-01-05' },
+      { id: `a${n}`, type: 'Patient' },
+    ]),
+    sources: { type: 'the constant "Patient"' },
+    asked: { id: 'always' },
+  },
+  field(
+    'a time in another zone, in winter',
+    [
+      ['2024-01-15T10:00:00Z', '15.01.2024 11:00'],
+      ['2024-02-03T23:30:00Z', '04.02.2024 00:30'],
+      ['2023-12-24T08:15:00Z', '24.12.2023 09:15'],
+      ['2024-01-03T08:15:00Z', '03.01.2024 09:15'],
+    ],
+    undefined,
+    'ambiguous',
+  ),
+  field(
+    'a time in another zone, in winter and in summer',
+    [
+      ['2024-01-15T10:00:00Z', '15.01.2024 11:00'],
+      ['2024-07-03T23:30:00Z', '04.07.2024 00:30'],
+      ['2023-12-24T08:15:00Z', '24.12.2023 09:15'],
+      ['2024-01-03T08:15:00Z', '03.01.2024 09:15'],
+    ],
+    undefined,
+    'always',
+  ),
+  {
+    name: 'a value of the element around, of which some are empty',
+    pairs: [[2, 0], [1], [3], [1, 0, 2]].map((counts, nr) => {
+      const orders = counts.map((count, at) => ({
+        p: `pen${nr}${at}`,
+        xs: NAMES.slice(nr, nr + count).map((name) => ({ q: `${name}${at}` })),
+      }))
+      return [
+        { ls: orders },
+        { items: orders.map(({ p, xs }) => ({ name: p, parts: xs.map(({ q }) => ({ code: q, of: p })) })) },
+      ] as const
+    }),
+    sources: { 'items[].parts[].of': 'outer.p' },
+  },
   {
     name: 'contradictory pairs',
     pairs: [
@@ -809,6 +1009,32 @@ describe('an answer to a question, or another alternative,', () => {
       }
     })
   }
+})
+
+test('one element of XML in each pair, and a list of one, is asked', async () => {
+  const pairs = [1, 2, 3].map((n) => [
+    `<p><id>a${n}</id><last>${nameOf(n)}</last><phone use="u${n}">555-${n * 7}</phone><note>note ${n * 13}</note></p>`,
+    {
+      id: `a${n}`,
+      name: [{ family: nameOf(n) }],
+      telecom: [{ use: `u${n}`, value: `555-${n * 7}` }],
+      notes: [`note ${n * 13}`],
+    },
+  ])
+  const examples = pairs.map(([body = '', output = '']) => ({
+    given: { message: { body, contentType: 'application/xml' } },
+    output,
+  }))
+  const { questions } = await deriveByExample(
+    examples,
+    { ...base, transformation: { input: 'XML', output: 'JSON' } },
+    run,
+  )
+  const reasons = new Map(questions.map(({ target, reason }) => [target, reason]))
+  assert.deepEqual(
+    ['telecom[0].use', 'telecom[0].value', 'notes'].map((target) => reasons.get(target)),
+    ['single', 'single', 'single'],
+  )
 })
 
 /** A table of messages of another kind than those of the pairs: what they give, none of them a failure. */
@@ -1069,7 +1295,10 @@ describe('POST /endpoints/suggest with examples', () => {
     {
       name: 'transforms that a request reads',
       given: {
-        inputTransforms: { ref: '$lowercase(requestBody.id)', upper: '$uppercase(requestBody.id)' },
+        inputTransforms: {
+          ref: '$lowercase(requestBody.id)',
+          upper: '$type(requestBody.id) = "string" ? $uppercase(requestBody.id)',
+        },
         inputMapping: { 'transforms.upper': 'id' },
         requests: {
           response: [
@@ -1088,8 +1317,8 @@ describe('POST /endpoints/suggest with examples', () => {
       made: {
         inputTransforms: {
           ref: '$lowercase(requestBody.id)',
-          upper: '$uppercase(requestBody.id)',
-          ref2: '$exists(requestBody.id) ? "P/" & requestBody.id',
+          upper: '$type(requestBody.id) = "string" ? $uppercase(requestBody.id)',
+          ref2: 'requestBody.id ? "P/" & requestBody.id',
         },
         inputMapping: { 'transforms.upper': 'code', 'transforms.ref2': 'ref' },
       },
