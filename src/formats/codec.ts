@@ -69,6 +69,8 @@ export type Codec = Readonly<{
   buildFailure(body: JsonObject, retry?: boolean): string
   /** In: a text that `read` takes. Out: the name around it that `read` leaves out, and `build` needs; undefined if the format has none. */
   findRoot(text: string): string | undefined
+  /** A list of one element is read as the element alone. */
+  unwrapsLists?: true
   /** Its values have the types of JSON, so a schema can be drafted from a sample. */
   hasTypes: boolean
   /** What callers need to know beside the schema of a value that is read or written; undefined if the schema says it all. */

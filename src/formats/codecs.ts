@@ -121,6 +121,9 @@ const READ = ALL.map((codec) => ({
 export const codecForFormat = (format: Format, documented?: FormatOptions): Codec =>
   configured(BY_FORMAT.get(format) as Codec, documented)
 
+/** In: what a document has as a format. Out: a list of one element is read as the element alone. */
+export const unwrapsLists = (format: unknown): boolean => BY_FORMAT.get(format as Format)?.unwrapsLists === true
+
 /** The options that a document needs for texts like this one. */
 export function guessOptions(format: Format, text: string): JsonObject {
   const { options } = BY_FORMAT.get(format) as Codec

@@ -32,6 +32,7 @@ export const XML_CODEC = {
   build: buildXml,
   buildFailure: (body) => buildXml(changeTexts({ root: body }, withoutForbidden)),
   findRoot: (text) => Object.keys(readXml(Buffer.from(text), 'utf-8', WHOLE) as JsonObject)[0],
+  unwrapsLists: true,
   hasTypes: false,
   schemaNotes: {
     read: 'The schema describes the value that the XML is read as: the root element is left out, attributes are under `$`, text beside them under `_`, every other value is a string, and an element that is repeated is a list.',

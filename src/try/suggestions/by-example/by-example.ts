@@ -6,6 +6,7 @@ import { isObject, type Json, type JsonObject, jsonLength } from '../../../core/
 import { isError } from '../../../core/lint.ts'
 import type { PathStep } from '../../../core/path-step.ts'
 import { createPause } from '../../../core/slice.ts'
+import { unwrapsLists } from '../../../formats/codecs.ts'
 import { pathText } from '../../../language/paths/path-steps.ts'
 import { readTableValue } from '../../../tables/table-thread.ts'
 import type { ByExample, Evidence, HeldBack, Question } from '../suggest-answer.ts'
@@ -151,8 +152,8 @@ async function deriveFrom(
   const scope: Scope = { level: 0, size: pairs.length, columns, lists }
   const outputs = pairs.map(({ output }) => output)
   const { transformation } = base
-  const isOfXml = isObject(transformation) && transformation.input === 'XML'
-  const derivation = { values, budget, pause, isOfXml }
+  const isUnwrapping = isObject(transformation) && unwrapsLists(transformation.input)
+  const derivation = { values, budget, pause, unwrapsLists: isUnwrapping }
   const found = withoutUnlike(doubtUnread(derivation, scope, await derive(derivation, scope, outputs, [])))
   checkAll?.(found, answers)
   const hasEmpty = (steps: readonly PathStep[]) =>

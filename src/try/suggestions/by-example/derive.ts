@@ -9,8 +9,9 @@ import { isTooLong } from '../../../language/paths/path-tree.ts'
 import { findAppended } from './append-sources.ts'
 import { type Choice, chooseRule, type Doubt, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
+import { chooseForm, isBare } from './list-form.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
-import type { EntryNode, ListNode, Node, UnknownNode } from './nodes.ts'
+import type { EntryNode, Node, UnknownNode } from './nodes.ts'
 import { type Candidate, expressionPath, MIN_SHOWN, type Rule, rulePlaces } from './rules.ts'
 import { Search, samePlace } from './search.ts'
 import { findSlots } from './slots.ts'
@@ -34,8 +35,8 @@ export type Derivation = Readonly<{
   values: Values
   budget: Budget
   pause: () => Promise<void> | undefined
-  /** XML does not distinguish one element from a list of one. */
-  isOfXml: boolean
+  /** The format of the messages does not distinguish one element from a list of one. */
+  unwrapsLists: boolean
 }>
 
 type Rows = readonly (Json | undefined)[]
@@ -133,8 +134,6 @@ function copyWhole(
   if (candidate === undefined || (steps.length === 0 && scope.level > 0)) return undefined
   return toEntry(scope, rows, steps, { candidate, others })
 }
-
-const isBare = (value: Json): boolean => typeof value === 'object' && Object.keys(value as object).length === 0
 
 async function deriveObject(
   derivation: Derivation,
@@ -309,7 +308,7 @@ async function deriveList(
   if (tried.some((nodes) => cost(nodes) === 0 || isMostly(nodes))) return best(tried)
   const appended = findAppended(derivation, scope, rows, steps)
   const length = Math.max(...rows.map((list) => list?.length ?? 0))
-  const isOneElement = (nodes: readonly Node[]) => derivation.isOfXml && length === 1 && isOfOneElement(nodes)
+  const isOneElement = (nodes: readonly Node[]) => derivation.unwrapsLists && length === 1 && isOfOneElement(nodes)
   if (appended !== undefined) return isOneElement([appended]) ? [{ ...appended, doubt: 'single' }] : [appended]
   if (length <= MAX_FIXED) {
     const nodes: Node[] = []
@@ -585,36 +584,4 @@ function toListEntry(
     choice: { candidate, others: node.choice.others.flatMap(toCandidate), ...doubt },
     ...doubt,
   }
-}
-
-/** The first form that gives what the rows have where a list is empty or an element has nothing. */
-function chooseForm(
-  rows: Lists,
-  elements: Lists,
-  inner: readonly Node[],
-  level: number,
-  when: string | undefined,
-): Pick<ListNode, 'form' | 'isAlways'> {
-  const isPlain = (node: Node, takesConstants: boolean): boolean => {
-    if (node.kind !== 'entry' || node.steps.length === 0) return false
-    const { rule } = node.choice.candidate
-    if (rule.kind === 'expression' || node.isNullable || node.isOfList) return false
-    if (rule.kind === 'constant') return takesConstants
-    if (rule.place.level === level) return true
-    return takesConstants && rule.place.level === 0 && rule.transform === undefined && rule.default === undefined
-  }
-  const isPossible = (takesConstants: boolean) =>
-    when === undefined && inner.every((node) => isPlain(node, takesConstants))
-  const shows = (test: (wanted: readonly Json[] | undefined, given: readonly Json[] | undefined) => boolean) =>
-    rows.some((wanted, row) => test(wanted, elements[row]))
-  const emptyFromEmpty = shows((wanted, given) => wanted?.length === 0 && given?.length === 0)
-  const noneFromEmpty = shows((wanted, given) => wanted === undefined && given?.length === 0)
-  const emptyFromNone = shows((wanted, given) => wanted?.length === 0 && given === undefined)
-  const hasNull = rows.some((list) => list?.includes(null))
-  const hasBare = rows.some((list) => list?.some((one) => one !== null && isBare(one)))
-  if (emptyFromNone) return { form: isPossible(false) && !hasBare ? 'spread' : 'each', isAlways: true }
-  if (isPossible(false) && !noneFromEmpty && !hasBare) return { form: 'spread', isAlways: false }
-  if (!emptyFromEmpty && !hasNull) return { form: 'each', isAlways: false }
-  if (isPossible(true) && !noneFromEmpty) return { form: 'spread', isAlways: false }
-  return { form: 'each', isAlways: emptyFromEmpty }
 }
