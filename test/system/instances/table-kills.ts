@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import type { Json, JsonObject } from '../../../src/core/json.ts'
+import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { endpointDocument, json } from '../../support/endpoint-document.ts'
 import { startUpstream } from '../../support/service.ts'
 import { createDatabase } from '../../support/services/postgres.ts'
@@ -95,6 +95,10 @@ async function call(url: string, init: RequestInit): Promise<Called> {
   }
 }
 
+/** A batch for an earlier version may have other faults, too: those of the tables that the endpoint reads by now. */
+const isStale = ({ details }: JsonObject): boolean =>
+  Array.isArray(details) && details.some((one) => isObject(one) && one.code === 'PRECONDITION_FAILED')
+
 export async function killWhileTablesChange(options: Options): Promise<TableKillReport> {
   const { databaseUrl, kills, seed, report = () => undefined } = options
   const random = createRandom(seed)
@@ -137,7 +141,7 @@ export async function killWhileTablesChange(options: Options): Promise<TableKill
       stored = next
       if (isJoint) joint += 1
       id ??= (body.results as readonly { id: string }[])[0]?.id
-    } else if (status === 412) {
+    } else if (status === 412 || isStale(body)) {
       const page = await call(`${adminUrl}/tables/a/rows?limit=1`, {})
       const { version: found, columns } = page.body as Readonly<{ version: number; columns: readonly string[] }>
       if (page.status === 200) stored = { version: found, document: documentOf(columns[3]) }
@@ -179,6 +183,14 @@ export async function killWhileTablesChange(options: Options): Promise<TableKill
   try {
     await until(() => instances.every(({ isListening }) => isListening()), Boolean, START_MS)
     await until(change, () => stored.version > 0, START_MS)
+    // The other instance has the new endpoint a moment later.
+    for (const { url } of instances) {
+      await until(
+        () => call(`${url}/read`, json('POST', { code: 'c0' })),
+        ({ status }) => status === 200,
+        START_MS,
+      )
+    }
     const work = [write(), ...Array.from({ length: SENDERS }, send)]
     let killed = 0
     for (; killed < kills; killed += 1) {
