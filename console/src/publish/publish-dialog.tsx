@@ -175,7 +175,7 @@ function Problems({ errors, warnings }: Readonly<{ errors: Found; warnings: Foun
 
 const NO_TESTS: readonly StoredTest[] = []
 
-/** The document is published already: that its tests are not stored is told, and fails nothing. */
+/** The document is published already: if its tests cannot be stored, a notice says so, and nothing fails. */
 async function addTests(id: string, tests: readonly StoredTest[]): Promise<void> {
   try {
     const { file, etag } = await readTests(id)

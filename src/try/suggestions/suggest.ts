@@ -134,7 +134,7 @@ export async function suggestByExample(
   })
   try {
     const starting = { ...base, requests: { lookup } }
-    // So that every fault is told at once.
+    // So that all faults are reported at once.
     if (faults.length > 0) await readPairs(pairs, starting, runPairs)
     if (faults.length > 0) throw invalid(faults)
     const transforms = transformsRead(whole)
@@ -178,7 +178,7 @@ function transformsRead({ inputTransforms, ...document }: JsonObject): JsonObjec
   return isObject(inputTransforms) && readsRoot(endpoint, 'transforms') ? inputTransforms : {}
 }
 
-/** A text says by how it begins what it is in, if it is in one of the formats that can be told so. */
+/** Some formats are recognized by how their texts begin. */
 function guessOutputType(example: GivenExample): GivenExample {
   const { output, outputType } = example
   const codec = typeof output === 'string' && outputType === undefined ? sniff(output) : undefined

@@ -250,7 +250,7 @@ async function readGivenTables(
 }
 
 /** One message at a time runs in it, and its clock stands still. */
-const intakeAt = (nowMs: number, settings: PipelineSettings, current: TableSet, logger: Logger): Intake =>
+export const intakeAt = (nowMs: number, settings: PipelineSettings, current: TableSet, logger: Logger): Intake =>
   new Intake({
     ...settings,
     tables: { current },

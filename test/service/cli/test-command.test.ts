@@ -43,7 +43,7 @@ const greets = (name: string, hello = name): JsonObject => ({
 })
 const SNAPSHOT: JsonObject = { name: 'kept', given: { message: { body: { name: 'Ann' } } }, expect: { snapshot: true } }
 
-test('a table that the project lacks is the first that is told of a test', async (t) => {
+test('a table that the project lacks is the first fault of a test', async (t) => {
   const entry = { key: 'hello', transform: { function: 'table', parameters: { table: 'units' } } }
   const folder = folderOf(t, {
     'crosswalk.json': {},

@@ -7,27 +7,18 @@
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { createOfflineServices } from '../../../src/app/offline.ts'
 import { isObject, type Json, type JsonObject } from '../../../src/core/json.ts'
 import { type Format, MEDIA_TYPES } from '../../../src/formats/codecs.ts'
-import { createLogger } from '../../../src/observe/log/logger.ts'
-import { readSettings } from '../../../src/settings/settings.ts'
 import {
   compareOutputs,
   deriveByExample,
   type Example,
   isAskedAbout,
 } from '../../../src/try/suggestions/by-example/by-example.ts'
-import { createRunPairs } from '../../../src/try/suggestions/by-example/run-pairs.ts'
 import type { ByExample } from '../../../src/try/suggestions/suggest-answer.ts'
+import { runPairs as run } from '../../support/run-pairs.ts'
 import { DOCUMENTS, type Measurable } from './documents.ts'
 import { createRandom, makeMessage, SHAPES } from './shapes.ts'
-
-const reading = readSettings({})
-if (!reading.ok) throw new Error('The default settings are refused.')
-const settings = reading.settings
-const logger = createLogger({ ...settings, logLevel: 'error' })
-export const run = createRunPairs({ services: createOfflineServices(settings), settings, logger })
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 /** Of documents. That of documents that people run is not part of the repository: REAL_DOCUMENTS names it. */

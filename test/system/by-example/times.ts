@@ -6,7 +6,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { deriveByExample } from '../../../src/try/suggestions/by-example/by-example.ts'
-import { run } from './measure.ts'
+import { runPairs as run } from '../../support/run-pairs.ts'
 import { createRandom, makeValue, type Shape } from './shapes.ts'
 
 const base = {

@@ -55,7 +55,7 @@ export function toExamples(
   return all.length === 0 ? 'Paste a message and what it becomes first.' : all
 }
 
-/** The type of texts of which no format can be told by its beginning, and some are lines with the same separators. */
+/** The type of CSV for texts that begin as no other format does, if some are lines with the same separators. */
 function rowsType(texts: readonly string[]): string {
   const given = texts.map((text) => text.trim()).filter((text) => text !== '')
   return given.some(isRows) && !given.some((text) => /^(?:[[{<]|MSH)/.test(text)) ? 'text/csv' : ''

@@ -355,10 +355,10 @@ const best = (tried: readonly (readonly Node[])[]): readonly Node[] =>
 /** More of what the elements have comes from those of the source than is unknown. */
 const isMostly = ([node]: readonly Node[]): boolean => {
   if (node?.kind !== 'list') return false
-  const told = node.inner.filter(
+  const found = node.inner.filter(
     (one) => usesElement(one, node.level) && !(one.kind === 'entry' && one.choice.candidate.family === 'constant'),
   )
-  return told.length > cost(node.inner)
+  return found.length > cost(node.inner)
 }
 
 const cost = (nodes: readonly Node[]): number =>
@@ -412,7 +412,7 @@ async function deriveSequence(
   return unknown(scope, rows, steps)
 }
 
-/** Objects of which each may be missing, told apart by a field that has a value of its own in each. */
+/** Objects of which each may be missing, and which differ by the value of one field. */
 async function deriveSlots(
   derivation: Derivation,
   scope: Scope,

@@ -5,10 +5,10 @@ import { isError, type Lint } from '../../../core/lint.ts'
 import type { Logger } from '../../../core/ports/logger-port.ts'
 import { letOthersRun } from '../../../core/slice.ts'
 import { compileDocument } from '../../../endpoints/compiled-endpoint.ts'
-import { Intake } from '../../../inbound/intake.ts'
 import type { PipelineSettings, Services } from '../../../pipeline/services.ts'
 import { toIncoming } from '../../dry-run/dry-run.ts'
 import { createGivenServices } from '../../tests/given-services.ts'
+import { intakeAt } from '../../tests/run-tests.ts'
 import type { Given } from '../../tests/test-file.ts'
 import { DEFAULT_NOW } from '../../tests/test-file.ts'
 
@@ -46,16 +46,7 @@ export function createRunPairs({ services, settings, logger }: RunPairsOptions):
     const { lints, compiled } = await compileDocument(document, stamp, given.services, sized)
     const errors = lints.filter(isError)
     const nowMs = Date.parse(DEFAULT_NOW)
-    const intake = new Intake({
-      ...sized,
-      maxMessagesInFlight: 1,
-      messageWaitMs: 0,
-      clock: () => nowMs,
-      newId: () => NO_ID,
-      logger,
-      logMessages: 'none',
-      observe: () => undefined,
-    })
+    const intake = intakeAt(nowMs, sized, new Map(), logger)
     const runs: PairRun[] = []
     for (const [index, { message, lookups }] of errors.length > 0 ? [] : messages.entries()) {
       await letOthersRun()

@@ -1,21 +1,13 @@
 /** What holds for any pairs: a document that can be registered and makes every output but for its questions, in bounded time. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { createOfflineServices } from '../../../../src/app/offline.ts'
 import { isObject, type Json, type JsonObject } from '../../../../src/core/json.ts'
-import { createLogger } from '../../../../src/observe/log/logger.ts'
-import { readSettings } from '../../../../src/settings/settings.ts'
 import { compareOutputs, deriveByExample } from '../../../../src/try/suggestions/by-example/by-example.ts'
-import { createRunPairs } from '../../../../src/try/suggestions/by-example/run-pairs.ts'
 import type { ByExample } from '../../../../src/try/suggestions/suggest-answer.ts'
 import { LONG } from '../../../support/form.ts'
+import { runPairs as run } from '../../../support/run-pairs.ts'
 import { createRandom, makeValue, type Random, type Shape } from '../../../system/by-example/shapes.ts'
 
-const reading = readSettings({})
-assert.ok(reading.ok)
-const { settings } = reading
-const logger = createLogger({ ...settings, logLevel: 'error' })
-const run = createRunPairs({ services: createOfflineServices(settings), settings, logger })
 const base = {
   name: 'derived',
   endpoint: { pattern: '/derived', method: 'POST' },

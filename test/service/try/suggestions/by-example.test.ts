@@ -1,22 +1,13 @@
 /** Documents derived from pairs of messages: each kind of rule, what is asked, and what holds for all pairs. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
-import { createOfflineServices } from '../../../../src/app/offline.ts'
 import type { Json, JsonObject } from '../../../../src/core/json.ts'
-import { createLogger } from '../../../../src/observe/log/logger.ts'
-import { readSettings } from '../../../../src/settings/settings.ts'
 import { deriveByExample, type Example } from '../../../../src/try/suggestions/by-example/by-example.ts'
-import { createRunPairs } from '../../../../src/try/suggestions/by-example/run-pairs.ts'
-
 import type { ByExample } from '../../../../src/try/suggestions/suggest-answer.ts'
 import { timesAsCostly } from '../../../support/cpu-time.ts'
+import { runPairs as run } from '../../../support/run-pairs.ts'
 import { json, type Service, startService } from '../../../support/service.ts'
 
-const reading = readSettings({})
-assert.ok(reading.ok)
-const { settings } = reading
-const logger = createLogger({ ...settings, logLevel: 'error' })
-const run = createRunPairs({ services: createOfflineServices(settings), settings, logger })
 const base = {
   name: 'derived',
   endpoint: { pattern: '/derived', method: 'POST' },
