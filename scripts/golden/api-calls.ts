@@ -164,7 +164,7 @@ export const SCENARIO: readonly Step[] = [
   ...get('/endpoints/{orders}/schedule'),
   { call: 'POST /endpoints/{orders}/run' },
   { call: 'GET /endpoints/{orders}/stats', until: '"count":3' },
-  ...get('/stats', '/endpoints?view=summary&limit=1'),
+  ...get('/stats', '/endpoints?view=summary&limit=1', '/endpoints/graph?q=orders', '/endpoints/{orders}/graph'),
   ...get(
     '/endpoints/{orders}/versions',
     '/endpoints/{orders}/versions/1',

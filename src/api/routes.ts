@@ -5,6 +5,7 @@ import { deliveryRoutes, senderRoutes } from './deliveries.ts'
 import { dryRunRoutes } from './dry-run.ts'
 import { endpointRoutes } from './endpoints.ts'
 import { fhirRoutes } from './fhir.ts'
+import { graphRoutes } from './graph.ts'
 import { messageRoutes } from './messages.ts'
 import { consoleRoutes, operationRoutes, uptimeRoutes } from './operation.ts'
 import { replayRoutes } from './replays.ts'
@@ -19,6 +20,7 @@ export const OPEN_ROUTES: readonly Route[] = [...uptimeRoutes, ...senderRoutes]
 export const ENDPOINT_ROUTES: readonly Route[] = [
   ...OPEN_ROUTES,
   ...endpointRoutes,
+  ...graphRoutes,
   ...scheduleRoutes,
   ...authoringRoutes,
   ...dryRunRoutes,
@@ -42,6 +44,7 @@ export const ADMIN_ROUTES: readonly Route[] = [
 export type TypedRoutes = (
   | typeof uptimeRoutes
   | typeof endpointRoutes
+  | typeof graphRoutes
   | typeof scheduleRoutes
   | typeof tableRoutes
   | typeof authoringRoutes

@@ -14,6 +14,8 @@ import type { ConsumerStatus } from '../inbound/kafka/endpoint-consumers.ts'
 import type { MllpPortStatus } from '../inbound/mllp/mllp-ports.ts'
 import type { ScheduleRunner } from '../inbound/schedule/schedule-runner.ts'
 import type { MediatorStatus } from '../openhim/core-port.ts'
+import type { ReadEndpointGraph } from '../records/graph/endpoint-counts.ts'
+import type { ReadServiceGraph } from '../records/graph/service-graph.ts'
 import type { MessageCaptures } from '../records/message-log/captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
@@ -37,6 +39,8 @@ export type EndpointAids = Readonly<{
   /** Of the last hours. Fails with ID_MALFORMED, ENDPOINT_UNKNOWN, STORE_UNAVAILABLE. */
   drift: (endpointId: string, hours: number) => Promise<JsonObject>
   vocabulary: VocabularyText
+  readEndpointGraph: ReadEndpointGraph
+  readServiceGraph: ReadServiceGraph
   suggest: Suggest
 }>
 

@@ -11,6 +11,7 @@ import type * as access from './access.ts'
 import type * as authoring from './authoring.ts'
 import type * as dryRun from './dry-run.ts'
 import type * as endpoints from './endpoints.ts'
+import type * as graph from './graph.ts'
 import type * as messages from './messages.ts'
 import type * as operation from './operation.ts'
 import type * as replays from './replays.ts'
@@ -27,6 +28,7 @@ type Modules = typeof access &
   typeof dryRun &
   typeof dryRunRequest &
   typeof endpoints &
+  typeof graph &
   typeof messages &
   typeof operation &
   typeof parts &

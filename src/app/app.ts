@@ -250,6 +250,7 @@ async function openParts(context: Context) {
     tables,
     endpointService,
     observers,
+    store,
     records,
     health,
     schedules,

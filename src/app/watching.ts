@@ -20,8 +20,11 @@ import {
 import type { ProcessCounts } from '../observe/metrics/message-metrics.ts'
 import { driftReport } from '../records/drift/drift-report.ts'
 import type { DriftCounts } from '../records/drift/endpoint-drift.ts'
+import { createReadEndpointGraph } from '../records/graph/endpoint-counts.ts'
+import { createReadServiceGraph } from '../records/graph/service-graph.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
+import type { Store } from '../store/store.ts'
 import type { RunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import type { ReadExamples } from '../try/suggestions/examples.ts'
 import { createSuggest, type ReadRecordedMessage } from '../try/suggestions/suggest.ts'
@@ -35,6 +38,7 @@ type WatchingOptions = Readonly<{
   tables: Readonly<{ current: TableSet }>
   endpointService: EndpointService
   observers: Pick<Observers, 'messageMetrics' | 'stats' | 'drift'>
+  store: Pick<Store, 'messages'>
   records: MessageRecords
   health: ServiceHealth
   schedules: ScheduleRunner
@@ -55,6 +59,7 @@ export function createWatching(options: WatchingOptions) {
     registry,
     endpointService,
     observers,
+    store,
     records,
     health,
     schedules,
@@ -90,14 +95,15 @@ export function createWatching(options: WatchingOptions) {
     createTableEvents(options.tables),
     createStatusEvents(readStatus),
   ]
+  const readStats = async (endpointIds: readonly string[]) => {
+    await workerCluster?.flushCounts()
+    return stats.summaries(endpointIds)
+  }
   return {
     listSummaries: createListSummaries({
       registry,
       inactive: endpointService.inactiveDocuments,
-      readStats: async (endpointIds) => {
-        await workerCluster?.flushCounts()
-        return stats.summaries(endpointIds)
-      },
+      readStats,
       readSchedules: async () => {
         const all = await schedules.all()
         return new Map([...all].map(([id, schedule]) => [id, describeSchedule(schedule)]))
@@ -111,6 +117,13 @@ export function createWatching(options: WatchingOptions) {
         const active = registry.get(endpointId)
         return driftReport(counts, { sample: settings.driftSample, nowMs: clock(), hours, endpointId, active })
       },
+      readEndpointGraph: createReadEndpointGraph({
+        readDocument: endpointService.get,
+        messages: store.messages,
+        groups: records.groups,
+        clock,
+      }),
+      readServiceGraph: createReadServiceGraph({ registry, readStats }),
       // Few services are ever asked for it.
       vocabulary: createVocabularyText(async () =>
         (await import('../document/vocabulary/vocabulary.ts')).describeVocabulary(),

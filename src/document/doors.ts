@@ -25,6 +25,10 @@ type DocumentDoor = Readonly<{
   body(endpoint: Endpoint): string | undefined
   /** What the endpoint claims if the door is open. Doors at which endpoints may share everything have none. */
   claims?(endpoint: Endpoint): readonly Omit<Claim, 'path'>[]
+  /** Where the claims do not show it: what brings the messages, as people name it. */
+  shows?(endpoint: Endpoint): string
+  /** That is a topic, to which other endpoints may produce. */
+  isTopic?: true
 }>
 
 export const DOCUMENT_DOORS: Readonly<Record<Door, DocumentDoor>> = {
@@ -49,6 +53,8 @@ export const DOCUMENT_DOORS: Readonly<Record<Door, DocumentDoor>> = {
     field: 'kafkaConsumerTopic',
     isOpen: ({ kafkaConsumerTopic }) => kafkaConsumerTopic !== undefined,
     body: () => 'where a topic is consumed: say which type of message its records hold.',
+    shows: ({ kafkaConsumerTopic = '' }) => kafkaConsumerTopic,
+    isTopic: true,
   },
   mllp: {
     field: 'mllp',
@@ -65,6 +71,8 @@ export const DOCUMENT_DOORS: Readonly<Record<Door, DocumentDoor>> = {
     field: 'schedule',
     isOpen: ({ schedule }) => schedule !== undefined,
     body: () => undefined,
+    shows: ({ schedule: { every, cron = '', timezone = 'UTC' } = {} }) =>
+      every === undefined ? `${cron} ${timezone}` : `every ${every}`,
   },
 }
 
@@ -75,6 +83,17 @@ export const readClaims = (endpoint: Endpoint): readonly Claim[] =>
   ROWS.flatMap(({ field, isOpen, claims }) =>
     isOpen(endpoint) ? (claims?.(endpoint) ?? []).map((claim) => ({ ...claim, path: field })) : [],
   )
+
+/** What brings messages to an endpoint: the field that says so, and the route, topic, port or times. */
+export type Entrance = Readonly<{ door: Door; path: string; name: string; isTopic: boolean }>
+
+export const listEntrances = (endpoint: Endpoint): readonly Entrance[] =>
+  (Object.keys(DOCUMENT_DOORS) as Door[]).flatMap((door) => {
+    const { field: path, isOpen, claims, shows, isTopic = false } = DOCUMENT_DOORS[door]
+    if (!isOpen(endpoint)) return []
+    const names = shows === undefined ? (claims?.(endpoint) ?? []).map(({ shown }) => shown) : [shows(endpoint)]
+    return names.map((name) => ({ door, path, name, isTopic }))
+  })
 
 /** The fields of the document, at its top, that claims are made with. */
 export const CLAIMING_FIELDS: ReadonlySet<string> = new Set(
