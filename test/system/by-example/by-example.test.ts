@@ -7,8 +7,8 @@ import { SHAPES } from './shapes.ts'
 
 /** Shares of the leaves of 20 further messages, as the mean of the documents. `wrong`: at places that pairs have, without a question. */
 const GOALS = [
-  { pairs: 3, right: 0.9, wrong: 0.002 },
-  { pairs: 10, right: 0.97, wrong: 0.001 },
+  { pairs: 3, right: 0.9, wrong: 0 },
+  { pairs: 10, right: 0.97, wrong: 0 },
 ]
 
 for (const { pairs, right, wrong } of GOALS) {

@@ -106,7 +106,9 @@ function takeAnswer(node: DescribedNode, answer: string, level: number): Node {
     return { ...certain, form: 'each', isAlways: isEmptyMade }
   }
   const when = certain.kind === 'list' ? certain.rivals[at - 1] : undefined
-  if (certain.kind === 'list' && when !== undefined) return { ...certain, when }
+  // Paths with [] take every element.
+  if (certain.kind === 'list' && when !== undefined)
+    return { ...certain, when, ...(certain.form === 'spread' && { form: 'each', isAlways: true }) }
   if (certain.kind !== 'entry') return certain
   const all = [certain.choice.candidate, ...certain.choice.others]
   const candidate = all[at] as EntryNode['choice']['candidate']

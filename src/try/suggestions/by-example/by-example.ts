@@ -19,7 +19,8 @@ import {
   takeAnswers,
 } from './answers.ts'
 import { DOUBTS, type Doubt } from './choose-rule.ts'
-import { derive, doubtUnread, withoutUnlike } from './derive.ts'
+import { derive } from './derive.ts'
+import { doubtUnread, withoutUnlike } from './doubts.ts'
 import type { Node } from './nodes.ts'
 import { describeRule } from './rules.ts'
 import type { GivenMessage, PairRun, RunPairs } from './run-pairs.ts'
@@ -409,7 +410,9 @@ async function report({ nodes }: Derived, pairs: readonly Pair[]): Promise<Pick<
   // What only concerns missing values comes last, without what is asked about as a part of something else.
   const asked = new Set([...questions.map(({ target }) => target), ...always.keys()].map(anyElement))
   const rest = [...always.values()].filter(
-    ({ target }) => !wholesOf(anyElement(target)).some((whole) => asked.has(whole)),
+    ({ target }) =>
+      !wholesOf(anyElement(target)).some((whole) => asked.has(whole)) &&
+      !questions.some((one) => one.target === target),
   )
   return { evidence, questions: [...questions, ...rest] }
 }

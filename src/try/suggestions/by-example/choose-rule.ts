@@ -31,7 +31,7 @@ export const DOUBTS = {
   number:
     'Every pair has a number here. A message with another text, such as <0.5, fails; without one, there is nothing.',
   empty: 'No pair shows what an empty list becomes.',
-  single: 'No pair has more than one element in this list.',
+  single: 'The pairs do not show both one element and several in this list.',
   redacted: 'The pairs have what was redacted here, or a credential of the message.',
   refused: 'What was derived gave another value when it ran.',
 } as const

@@ -11,12 +11,11 @@ import { type Choice, chooseRule, type Doubt, placeKey } from './choose-rule.ts'
 import { construct, gateOf } from './construct.ts'
 import { chooseForm, isBare } from './list-form.ts'
 import { findSources, isScalar, type Lists, type Source } from './list-sources.ts'
-import type { EntryNode, Node, UnknownNode } from './nodes.ts'
-import { type Candidate, expressionPath, MIN_SHOWN, type Rule, rulePlaces } from './rules.ts'
+import { type EntryNode, type Node, placesRead, type UnknownNode } from './nodes.ts'
+import { type Candidate, expressionPath, isUnsayable, MIN_SHOWN, type Rule, rulePlaces } from './rules.ts'
 import { Search, samePlace } from './search.ts'
 import { findSlots } from './slots.ts'
 import {
-  ABSENT,
   addColumns,
   type Budget,
   type Column,
@@ -28,8 +27,7 @@ import {
   spend,
   type Values,
 } from './source-values.ts'
-import { findConstants, findConversions, mayBeCode, readSteps } from './value-rules.ts'
-import { walkNodes } from './write-document.ts'
+import { findConstants, findConversions, readSteps } from './value-rules.ts'
 
 export type Derivation = Readonly<{
   values: Values
@@ -40,8 +38,6 @@ export type Derivation = Readonly<{
 }>
 
 type Rows = readonly (Json | undefined)[]
-
-const keyOfPlace = ({ level, steps }: Place): string => `${level} ${JSON.stringify(steps)}`
 
 const isAbsent = (value: Json | undefined): boolean => value === undefined
 
@@ -164,13 +160,13 @@ async function deriveObject(
   return joinConstants(scope, rows, steps, doubtConstants(rows, steps, preferSiblings(nodes)))
 }
 
-/** Constants beside one value, in an element of a list: a code and its system. Without the value, they may be left out. */
+const isConstant = (node: Node): boolean => node.kind === 'entry' && node.choice.candidate.rule.kind === 'constant'
+
+/** Constants beside one value: a code and its system. Without the value, they may be left out, or be others. */
 function doubtConstants(rows: Rows, steps: readonly PathStep[], nodes: readonly Node[]): readonly Node[] {
-  const isConstant = (node: Node) => node.kind === 'entry' && node.choice.candidate.rule.kind === 'constant'
-  const isInList = steps.some(({ kind }) => kind === 'index')
-  if (!isInList || rows.some(isAbsent) || nodes.filter((node) => !isConstant(node)).length !== 1) return nodes
-  const [value] = nodes.filter((node) => !isConstant(node))
-  if (value?.kind !== 'entry') return nodes
+  const [value, ...more] = nodes.filter((node) => !isConstant(node))
+  const isShown = value?.doubt !== 'always' && !steps.some(({ kind }) => kind === 'index')
+  if (isShown || more.length > 0 || value?.kind !== 'entry' || steps.length === 0 || rows.some(isAbsent)) return nodes
   const at = nodes.findIndex((node) => isConstant(node) && node.doubt === undefined)
   return nodes.map((node, index) => (index === at ? { ...node, doubt: 'missing' as const } : node))
 }
@@ -216,78 +212,6 @@ const constantOf = (value: Json): Candidate => ({
   score: 0,
 })
 
-/** What nothing reads, and may decide what is there: codes beside constants, marks of elements, lists that no pair fills. */
-export function doubtUnread({ values }: Derivation, scope: Scope, nodes: readonly Node[]): readonly Node[] {
-  const read = new Set([...walkNodes(nodes)].flatMap(([node]) => placesRead(node)).map(keyOfPlace))
-  const isUnread = ({ steps, level }: Place) =>
-    !read.has(keyOfPlace({ steps, level })) && !steps.some((step) => step.kind === 'index' && step.index > 0)
-  const doubt = (within: Scope, all: readonly Node[]): readonly Node[] => {
-    const unread = within.size < MIN_SHOWN ? within.columns.filter(({ place }) => isUnread(place)) : []
-    const isSame = ({ ids }: Column) => ids[0] !== ABSENT && ids.every((id) => id === ids[0])
-    const codes = unread.filter((column) => isSame(column) && mayBeCode(values.value(column.ids[0] ?? ABSENT)))
-    return all.map((node): Node => {
-      if (node.kind === 'list') {
-        const marks = node.scope.columns.filter(
-          ({ place, ids }) => isUnread(place) && ids.every((id) => id === ABSENT || isMark(values.value(id))),
-        )
-        const isDoubtful = node.doubt === undefined || node.doubt === 'empty' || node.doubt === 'single'
-        const isFew = node.scope.size < MIN_SHOWN && node.when === undefined && isDoubtful
-        return {
-          ...node,
-          inner: doubt(node.scope, node.inner),
-          ...(isFew && marks.length > 0 && { doubt: 'unread' }),
-        }
-      }
-      if (node.kind === 'append' && node.doubt === undefined) {
-        const isBare = ({ place, rows }: ListColumn) =>
-          isUnread(place) && rows.every((list) => (list?.length ?? 0) === 0)
-        return within.size < MIN_SHOWN && within.lists.some(isBare) ? { ...node, doubt: 'unread' } : node
-      }
-      if (node.kind !== 'entry' || node.doubt !== undefined || codes.length === 0) return node
-      const { rule } = node.choice.candidate
-      if (rule.kind !== 'constant' || !hasCode(rule.value, lastName(node.steps))) return node
-      const { value } = rule
-      const others = typeof value === 'object' ? [] : codes.slice(0, 20).map((column) => toCodes(column, value))
-      return { ...node, doubt: 'constant', choice: { ...node.choice, others: [...node.choice.others, ...others] } }
-    })
-  }
-  const toCodes = ({ place, ids }: Column, value: Json): Candidate => {
-    const parameters = { [String(values.value(ids[0] ?? ABSENT))]: value }
-    return {
-      family: 'codes',
-      rule: { kind: 'path', place, transform: 'mapCodes', parameters, default: null },
-      score: 0,
-    }
-  }
-  return doubt(scope, nodes)
-}
-
-/** A constant that is there with a place is offered for places with a name like its own alone, but for the one it is taken from. */
-export const withoutUnlike = (nodes: readonly Node[]): readonly Node[] =>
-  nodes.map((node) => {
-    if (node.kind === 'list') return { ...node, inner: withoutUnlike(node.inner) }
-    if (node.kind !== 'entry') return node
-    const { candidate, others } = node.choice
-    const isLike = ({ family, rule, score }: Candidate) =>
-      family !== 'constant' || rule.kind === 'constant' || score >= MIN_LIKE
-    return { ...node, choice: { ...node.choice, candidate, others: others.filter(isLike) } }
-  })
-
-/** Names that have something in common; places without any names around them have a little. */
-const MIN_LIKE = 0.2
-
-const isMark = (value: Json | undefined): boolean => typeof value === 'boolean'
-
-const hasCode = (value: Json, name: string): boolean =>
-  typeof value === 'object' && value !== null
-    ? Object.entries(value).some(([key, inner]) => hasCode(inner as Json, key))
-    : mayBeCode(value) && name !== 'resourceType'
-
-const lastName = (steps: readonly PathStep[]): string => {
-  const step = steps.at(-1)
-  return step?.kind === 'name' ? step.name : ''
-}
-
 /** Elements of all rows that rules are derived from; what they give is checked with all. */
 const MAX_ELEMENTS = 600
 const MAX_FIXED = 24
@@ -319,7 +243,12 @@ async function deriveList(
     const isShorter = rows.some((list) => list !== undefined && list.length < length)
     const fixed = preferSiblings(nodes)
     // Where an earlier element is missing, the later ones may take its position.
-    const at = isShorter ? fixed.findIndex((node) => node.kind === 'entry' && node.doubt === undefined) : -1
+    const isFew = rows.filter((list) => list !== undefined).length < MIN_SHOWN
+    const at = isShorter
+      ? fixed.findIndex((node) => node.kind === 'entry' && node.doubt === undefined)
+      : isFew
+        ? findHole(fixed, steps.length, length)
+        : -1
     const doubted = fixed.map((node, index) => (index === at ? { ...node, doubt: 'missing' as const } : node))
     const asked = isOneElement(doubted) ? doubted.map(asSingle) : doubted
     tried.push(joinConstants(scope, rows, steps, asked))
@@ -330,6 +259,19 @@ async function deriveList(
   }
   return tried.length === 0 ? [unknown(scope, rows, steps)] : best(tried)
 }
+
+/** The first value of an element, not the last one, that each of the lists has. */
+const findHole = (nodes: readonly Node[], depth: number, length: number): number =>
+  nodes.findIndex(({ steps }) => {
+    const step = steps[depth]
+    const element = nodes.filter((node) => JSON.stringify(node.steps[depth]) === JSON.stringify(step))
+    const mayLack = ({ doubt }: Node) => doubt === undefined || doubt === 'always'
+    return (
+      step?.kind === 'index' &&
+      step.index < length - 1 &&
+      element.every((node) => node.kind === 'entry' && !isConstant(node) && mayLack(node))
+    )
+  })
 
 const asSingle = (node: Node): Node => {
   const isAsked = node.kind !== 'entry' || (node.doubt !== undefined && node.doubt !== 'always')
@@ -485,10 +427,6 @@ async function deriveElements(
   const inner = await derive(derivation, inside, wanted, [])
   if (!spend(budget, 1)) return undefined
   if (!inner.some((node) => usesElement(node, level))) return undefined
-  const doubts = {
-    isSingle: elements.every((one) => (one?.length ?? 0) < 2),
-    isNeverEmpty: !elements.some((one) => one !== undefined && one.length === 0),
-  }
   const isOfScalars = wanted.every(isScalar)
   if (isOfScalars || (inner.length === 1 && inner[0]?.steps.length === 0)) {
     return toListEntry(scope, rows, steps, list.place, when, inner, level)
@@ -498,7 +436,19 @@ async function deriveElements(
   const form = isOfParents
     ? { form: 'each' as const, isAlways: rows.some((one) => one?.length === 0) }
     : chooseForm(rows, elements, inner, level, when)
-  const doubt = rivals.length > 0 ? 'ambiguous' : doubts.isNeverEmpty ? 'empty' : doubts.isSingle ? 'single' : undefined
+  const lengths = elements.flatMap((one) => one?.length ?? [])
+  const isOneUnshown = lengths.every((length) => length < 2) || (rows.length < MIN_SHOWN && !lengths.includes(1))
+  const conditions = when === undefined && given.length < MIN_SHOWN ? alwaysThere(inner, level) : []
+  const doubt =
+    rivals.length > 0
+      ? 'ambiguous'
+      : !lengths.includes(0)
+        ? 'empty'
+        : isOneUnshown
+          ? 'single'
+          : conditions.length > 0
+            ? 'all'
+            : undefined
   return {
     kind: 'list',
     steps,
@@ -506,7 +456,7 @@ async function deriveElements(
     list: list.place,
     ...(when && { when }),
     ...(isOfParents && { parents }),
-    rivals,
+    rivals: doubt === 'all' ? conditions : rivals,
     ...form,
     level,
     isOfScalars,
@@ -516,12 +466,19 @@ async function deriveElements(
   }
 }
 
-/** The places of the message that a node reads, without those of nodes in it. */
-export function placesRead(node: Node): readonly Place[] {
-  if (node.kind === 'entry') return rulePlaces(node.choice.candidate.rule)
-  if (node.kind === 'append') return node.parts.map(({ place }) => place)
-  return node.kind === 'list' ? [node.list] : []
-}
+/** What may be asked of the elements, since all of them have it. */
+const alwaysThere = (inner: readonly Node[], level: number): readonly string[] => [
+  ...new Set(
+    inner
+      .flatMap((node) => (node.doubt === 'always' ? placesRead(node) : []))
+      .flatMap((place) => {
+        const isOwn = place.level === level && place.steps.length > 0 && !isUnsayable(place)
+        return isOwn && place.steps.every(({ kind }) => kind === 'name')
+          ? [`$exists(${expressionPath('item', place.steps)})`]
+          : []
+      }),
+  ),
+]
 
 const readsField = (node: Node, level: number, field: string): boolean =>
   placesRead(node).some(

@@ -1,6 +1,7 @@
 /** What is derived for the places of an output. */
 import type { PathStep } from '../../../core/path-step.ts'
 import type { Choice, Doubt } from './choose-rule.ts'
+import { rulePlaces } from './rules.ts'
 import type { Parents, Place, Scope } from './source-values.ts'
 
 /** `steps`: in the output, or in the element of the list around. `pairs`: those that have it, by their index. */
@@ -37,3 +38,10 @@ export type ListNode = At &
     inner: readonly Node[]
   }>
 export type Node = EntryNode | UnknownNode | AppendNode | ListNode
+
+/** The places of the message that a node reads, without those of nodes in it. */
+export function placesRead(node: Node): readonly Place[] {
+  if (node.kind === 'entry') return rulePlaces(node.choice.candidate.rule)
+  if (node.kind === 'append') return node.parts.map(({ place }) => place)
+  return node.kind === 'list' ? [node.list] : []
+}

@@ -259,13 +259,21 @@ export function findPicks(search: Search, isMeant?: (place: Place) => boolean): 
       for (const [field, value] of paths) {
         if (looseText(value) !== wanted) continue
         for (const [key, code] of paths) {
-          if (key === field || !isKey(code) || (isMeant !== undefined && !mayBeCode(code))) continue
+          if (
+            key === field ||
+            !isKey(code) ||
+            (isMeant !== undefined && !mayBeCode(code) && !IDENTIFIER.test(String(code)))
+          )
+            continue
           tryPick(search, place, at, { key, code, field })
         }
       }
     }
   }
 }
+
+/** Of a system of codes, as elements are chosen by. */
+const IDENTIFIER = /^(?:urn:|https?:\/\/)\S+$/
 
 type Pick = Readonly<{ key: readonly PathStep[]; code: Json; field: readonly PathStep[] }>
 

@@ -978,6 +978,17 @@ const answered: readonly Readonly<{
     message: { items: [] },
     gives: [{ list: [] }, {}],
   },
+  {
+    name: 'elements that may be left out',
+    pairs: [[1], [2, 3], [], [4, 5]].map((numbers) => [
+      { items: numbers.map((at) => ({ p: `${nameOf(at)} Lee`, ...(at === 3 ? {} : { w: at * 1117 }) })) },
+      { list: numbers.map((at) => ({ n: `${nameOf(at)} Lee`, ...(at === 3 ? {} : { weight: at * 1117 }) })) },
+    ]),
+    target: 'list',
+    candidates: ['requestBody.items[]', 'requestBody.items[], when $exists(item.p)'],
+    message: { items: [{ w: 7 }, { p: 'Ida Poe' }] },
+    gives: [{ list: [{ weight: 7 }, { n: 'Ida Poe' }] }, { list: [{ n: 'Ida Poe' }] }],
+  },
 ]
 
 describe('an answer to a question, or another alternative,', () => {
@@ -998,6 +1009,74 @@ describe('an answer to a question, or another alternative,', () => {
         )
         assert.deepEqual(JSON.parse(JSON.stringify(await apply(found, message))), gives[at], answer)
       }
+    })
+  }
+})
+
+/** What no pair shows: the reason of the question about it. */
+const unshown: readonly Readonly<{
+  name: string
+  make: (at: number) => readonly [Json, Json]
+  asked: Readonly<Record<string, string>>
+}>[] = [
+  {
+    name: 'constants beside a value that is always there',
+    make: (at) => [
+      { family: `${nameOf(at)} Lee`, n: at * 1117 },
+      { operand: { fn: 'eq', name: 'familyName', value: `${nameOf(at)} Lee` }, n: at * 1117 },
+    ],
+    asked: { operand: 'missing', n: 'always' },
+  },
+  {
+    name: 'an element whose values are always there, before another one',
+    make: (at) => [
+      { facility: `${nameOf(at)} Lee`, patient: `P-${at * 1117}`, ...(at === 2 ? {} : { nid: at * 7919 }) },
+      {
+        identifier: [
+          { system: `${nameOf(at)} Lee`, value: `P-${at * 1117}` },
+          { system: 'NID', ...(at === 2 ? {} : { value: at * 7919 }) },
+        ],
+      },
+    ],
+    asked: { 'identifier[0]': 'missing' },
+  },
+  {
+    name: 'lists of one, where others are empty or have several',
+    make: (at) => {
+      const numbers = Array.from({ length: [0, 2, 3][at - 1] ?? 0 }, (_one, index) => at * 1117 + index)
+      return [{ items: numbers.map((n) => ({ n })) }, { list: numbers.map((nr) => ({ nr })) }]
+    },
+    asked: { list: 'single' },
+  },
+  {
+    name: 'an element by its position that may be the one of a system',
+    make: (at) => [
+      {
+        ids: [
+          { system: 'urn:mrn', value: `M-${at * 7919}` },
+          { system: 'urn:nid', value: `N-${at * 1117}` },
+        ],
+      },
+      { nid: `N-${at * 1117}` },
+    ],
+    asked: { nid: 'ambiguous' },
+  },
+  {
+    name: 'one boolean in every pair, with values that nothing reads',
+    make: (at) => [
+      { id: `a-${at * 1117}`, link: [{ relation: 'self' }] },
+      { ref: `a-${at * 1117}`, more: false },
+    ],
+    asked: { more: 'unread' },
+  },
+]
+
+describe('a document from examples asks about', () => {
+  for (const { name, make, asked } of unshown) {
+    test(name, async () => {
+      const { questions } = await deriveFrom([1, 2, 3].map(make))
+      const reasons = Object.fromEntries(questions.map(({ target, reason }) => [target, reason]))
+      assert.deepEqual(reasons, { ...reasons, ...asked })
     })
   }
 })
