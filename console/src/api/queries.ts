@@ -38,6 +38,9 @@ export const queries = {
   endpointFaults: (id: string) => getQuery(queryParts.endpoints, '/endpoints/{id}/faults', byId(id)),
   endpointStats: (id: string) => getQuery(queryParts.counts, '/endpoints/{id}/stats', byId(id)),
   endpointDrift: (id: string) => getQuery(['drift'], '/endpoints/{id}/drift', byId(id)),
+  endpointGraph: (id: string) => getQuery(queryParts.endpoints, '/endpoints/{id}/graph', byId(id)),
+  serviceGraph: (query: Readonly<{ q?: string | undefined; focus?: string | undefined }>) =>
+    getQuery(queryParts.endpoints, '/endpoints/graph', { query: query as GetParams<'/endpoints/graph'>['query'] }),
   capture: (id: string) => getQuery(['capture'], '/endpoints/{id}/capture', byId(id)),
   versions: (id: string) => getQuery(queryParts.endpoints, '/endpoints/{id}/versions', byId(id)),
   versionDiff: (id: string, version: number, other: number) =>

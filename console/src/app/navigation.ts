@@ -12,6 +12,7 @@ export type NavigationRow = Readonly<{
 export const NAVIGATION: readonly NavigationRow[] = [
   { to: '/', title: 'Overview', needs: 'viewer' },
   { to: '/endpoints', title: 'Endpoints', needs: 'viewer' },
+  { to: '/picture', title: 'Map', needs: 'viewer' },
   { to: '/messages', title: 'Messages', needs: 'viewer' },
   { to: '/groups', title: 'Failures', needs: 'viewer' },
   { to: '/replays', title: 'Replays', needs: 'viewer' },

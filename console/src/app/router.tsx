@@ -8,6 +8,7 @@ import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
 import { readGroupsSearch } from '../pages/groups/groups-search.ts'
 import { readMappingSearch } from '../pages/mapping/mapping-search.ts'
 import { readMessagesSearch } from '../pages/messages/messages-search.ts'
+import { readPictureSearch } from '../pages/picture/picture-search.ts'
 import { readStatsSearch } from '../pages/stats/stats-search.ts'
 import { readRowsSearch, readTableVersionsSearch, readUnmappedSearch } from '../pages/tables/tables-search.ts'
 import { readVersionsSearch } from '../pages/versions/versions-search.ts'
@@ -51,6 +52,7 @@ const routes = [
   page('/endpoints/$id/edit', () => import('../pages/editor/editor-page.tsx'), 'EditorPage', readEditorSearch),
   page('/endpoints/$id/form', () => import('../pages/editor/form/form-page.tsx'), 'FormPage', readEditorSearch),
   page('/endpoints/$id/mapping', () => import('../pages/mapping/mapping-page.tsx'), 'MappingPage', readMappingSearch),
+  page('/endpoints/$id/picture', () => import('../pages/picture/endpoint-picture-page.tsx'), 'EndpointPicturePage'),
   page('/endpoints/$id/tests', () => import('../pages/tests/tests-page.tsx'), 'TestsPage'),
   page(
     '/endpoints/$id/versions',
@@ -59,6 +61,7 @@ const routes = [
     readVersionsSearch,
   ),
   page('/endpoints/$id/stats', () => import('../pages/stats/stats-page.tsx'), 'StatsPage', readStatsSearch),
+  page('/picture', () => import('../pages/picture/service-picture-page.tsx'), 'ServicePicturePage', readPictureSearch),
   page('/audit', () => import('../pages/audit/audit-page.tsx'), 'AuditPage', readAuditSearch),
   page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
   // The list stays unchanged while messages are opened beside it.

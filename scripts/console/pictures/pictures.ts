@@ -5,6 +5,7 @@ import { json, type Service, startService } from '../../../test/support/service.
 import { until } from '../../../test/support/until.ts'
 import { EDITOR_PICTURES } from './editor-pictures.ts'
 import { FORM_PICTURES } from './form-pictures.ts'
+import { GRAPH_PICTURES } from './graph-pictures.ts'
 import { MANAGEMENT_PICTURES } from './management-pictures.ts'
 import { MAPPING_PICTURES } from './mapping-pictures.ts'
 import { RECORD_PICTURES } from './record-pictures.ts'
@@ -71,6 +72,7 @@ const onSample = (name: string, path: string, prepare?: Shot['prepare']): Pictur
 export const PICTURES: readonly Picture[] = [
   ...EDITOR_PICTURES,
   ...FORM_PICTURES,
+  ...GRAPH_PICTURES,
   ...MANAGEMENT_PICTURES,
   ...MAPPING_PICTURES,
   ...TABLE_PICTURES,

@@ -44,6 +44,7 @@ const PAGES = [
   { to: '/endpoints/$id/edit', title: 'Editor', isView: true },
   { to: '/endpoints/$id/form', title: 'Form', isView: true },
   { to: '/endpoints/$id/mapping', title: 'Mapping', isView: true },
+  { to: '/endpoints/$id/picture', title: 'Picture' },
   { to: '/endpoints/$id/tests', title: 'Tests' },
   { to: '/endpoints/$id/versions', title: 'Versions' },
   { to: '/endpoints/$id/stats', title: 'Statistics' },

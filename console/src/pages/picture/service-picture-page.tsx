@@ -1,0 +1,104 @@
+/** `/picture`: which topics, systems and tables endpoints share, and so who feeds whom. */
+import { useQuery } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import type { Schemas } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
+import { type GraphItem, GraphView } from '../../ui/graph/graph-view.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { FailureLink } from './failure-link.tsx'
+import type { PictureSearch } from './picture-search.ts'
+
+const EVERY_MS = 30_000
+const FILTERS: readonly Filter[] = [
+  { name: 'q', label: 'Search', kind: 'search', placeholder: 'Name, label, route, topic, system or table' },
+]
+
+const route = getRouteApi('/picture')
+
+export function ServicePicturePage() {
+  const search = route.useSearch()
+  const navigate = route.useNavigate()
+  const query = useQuery({
+    ...queries.serviceGraph(search),
+    placeholderData: (before) => before,
+    refetchInterval: EVERY_MS,
+  })
+  return (
+    <Page title="Map of endpoints">
+      <FilterBar
+        filters={FILTERS}
+        values={{ q: search.q }}
+        onChange={({ q }) => void navigate({ search: { focus: search.focus, q }, replace: true })}
+      />
+      <QueryView query={query} what="Loading the map">
+        {(graph) => <Picture graph={graph} search={search} />}
+      </QueryView>
+    </Page>
+  )
+}
+
+function Picture({ graph, search: { focus, q } }: Readonly<{ graph: Schemas['ServiceGraph']; search: PictureSearch }>) {
+  const { nodes, edges, total, shown } = graph
+  const lines = useMemo(() => {
+    const sent = new Set(edges.map(({ from, to }) => `${to} ${from}`))
+    return edges.filter(({ from, to, reads }) => reads === undefined || !sent.has(`${from} ${to}`))
+  }, [edges])
+  const items = useMemo(() => nodes.map((node) => toItem(node, focus)), [nodes, focus])
+  const all = (
+    <Link to="/picture" search={{}}>
+      Show all endpoints
+    </Link>
+  )
+  if (total === 0) {
+    return (
+      <Empty title="No active endpoint matches" action={q === undefined && focus === undefined ? undefined : all}>
+        Active endpoints are shown with the topics, systems and tables that they receive from, ask and send to.
+      </Empty>
+    )
+  }
+  const centre = nodes.find(({ id }) => id === focus)?.name
+  return (
+    <>
+      <p className="hint">
+        {shown < total
+          ? `The ${wholeNumber(shown)} with the most messages in the last hour, and ${wholeNumber(total - shown)} more: search, or open one to see what is around it.`
+          : `${wholeNumber(total)} ${total === 1 ? 'endpoint' : 'endpoints'}${centre === undefined ? '' : ` around ${centre}`}.`}{' '}
+        Dashed lines: asked, and sent nothing. {focus !== undefined && all}
+      </p>
+      <GraphView label="Endpoints and what they share" items={items} lines={lines} direction="right" />
+    </>
+  )
+}
+
+type Node = Schemas['ServiceGraph']['nodes'][number]
+
+function toItem({ id, kind, name, entrances, count, failures, endpoints }: Node, focus: string | undefined): GraphItem {
+  const isEndpoint = kind === 'endpoint'
+  return {
+    id,
+    kind,
+    name,
+    facts: isEndpoint
+      ? [entrances?.join(', '), `${wholeNumber(count ?? 0)} in the last hour`]
+      : [endpoints === 1 ? 'of one endpoint' : `of ${wholeNumber(endpoints ?? 0)} endpoints`],
+    isFocused: id === focus,
+    isFailing: (failures ?? 0) > 0,
+    corner: isEndpoint && (
+      <span className="row">
+        {(failures ?? 0) > 0 && <FailureLink count={failures ?? 0} of={{ endpoint: [id] }} />}
+        <Link to="/endpoints/$id/picture" params={{ id }} aria-label={`Picture of ${name}`}>
+          Picture
+        </Link>
+      </span>
+    ),
+    link: (children) => (
+      <Link to="/picture" search={{ focus: id }}>
+        {children}
+      </Link>
+    ),
+  }
+}
