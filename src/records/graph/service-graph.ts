@@ -3,6 +3,7 @@
  * whom. A service may have ten thousand endpoints, so the graph shows the busiest of those that are asked for, and counts the rest.
  */
 import type { JsonObject } from '../../core/json.ts'
+import { createPause } from '../../core/slice.ts'
 import { listEntrances } from '../../document/doors.ts'
 import { type Thing, type ThingKind, thingOf } from '../../document/graph/request-targets.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
@@ -66,42 +67,49 @@ export function createReadServiceGraph({ registry, readStats }: ServiceGraphOpti
     return row
   }
   return async ({ q = '', focus, limit = SHOWN }) => {
-    const rows = registry.all().map(rowFor)
+    const rows: Row[] = []
+    const pause = createPause()
+    for (const one of registry.all()) {
+      rows.push(rowFor(one))
+      await pause()
+    }
     const words = q.toLowerCase().split(/\s+/).filter(Boolean)
     const matching = rows.filter(({ searched }) => words.every((word) => searched.includes(word)))
     const wanted = focus === undefined ? matching : neighbours(matching, focus)
     const stats = await readStats(wanted.map(({ id }) => id))
-    const countOf = ({ id }: Row, what: 'count' | 'failures'): number => Number(stats.get(id)?.[what] ?? 0)
-    const shown = wanted
-      .toSorted((one, other) => {
-        if (one.id === focus || other.id === focus) return one.id === focus ? -1 : 1
-        return countOf(other, 'count') - countOf(one, 'count') || other.links.length - one.links.length
-      })
-      .slice(0, limit)
-    const uses = new Map<string, number>()
-    for (const { links } of rows)
-      for (const id of new Set(links.map((link) => link.id))) uses.set(id, (uses.get(id) ?? 0) + 1)
-    const things = new Map(shown.flatMap(({ links }) => links.map(({ id, thing }) => [id, thing] as const)))
+    const counted = wanted.map((row) => ({ row, count: countIn(stats, row, 'count') }))
+    await pause()
+    const isFocus = (row: Row): number => (row.id === focus ? 1 : 0)
+    counted.sort((one, other) => isFocus(other.row) - isFocus(one.row) || other.count - one.count)
+    const shown = counted.slice(0, limit)
+    const things = new Map(
+      shown.flatMap(({ row }) =>
+        row.links.map(({ id, thing }) => [id, { thing, uses: 0 }] as [string, { thing: Thing; uses: number }]),
+      ),
+    )
+    for (const { links } of rows) {
+      for (const id of new Set(links.map((link) => link.id))) {
+        const known = things.get(id)
+        if (known !== undefined) known.uses += 1
+      }
+    }
     return {
       nodes: [
-        ...shown.map(
-          (row): ServiceNode => ({
-            id: row.id,
-            kind: 'endpoint',
-            name: row.name,
-            entrances: row.entrances,
-            count: countOf(row, 'count'),
-            failures: countOf(row, 'failures'),
-          }),
-        ),
-        ...[...things].map(([id, { kind, name }]): ServiceNode => ({ id, kind, name, endpoints: uses.get(id) ?? 0 })),
+        ...shown.map(({ row, count }): ServiceNode => {
+          const { id, name, entrances } = row
+          return { id, kind: 'endpoint', name, entrances, count, failures: countIn(stats, row, 'failures') }
+        }),
+        ...[...things].map(([id, { thing, uses }]): ServiceNode => ({ id, ...thing, endpoints: uses })),
       ],
-      edges: shown.flatMap(edgesOf),
+      edges: shown.flatMap(({ row }) => edgesOf(row)),
       total: wanted.length,
       shown: shown.length,
     }
   }
 }
+
+const countIn = (stats: ReadonlyMap<string, JsonObject>, { id }: Row, what: 'count' | 'failures'): number =>
+  Number(stats.get(id)?.[what] ?? 0)
 
 /** The endpoints at a topic, system or table; of an endpoint, those before and behind it at its topics. */
 function neighbours(rows: readonly Row[], focus: string): readonly Row[] {

@@ -67,7 +67,7 @@ function Picture({ graph, search: { focus, q } }: Readonly<{ graph: Schemas['Ser
         {shown < total
           ? `The ${wholeNumber(shown)} with the most messages in the last hour, and ${wholeNumber(total - shown)} more: search, or open one to see what is around it.`
           : `${wholeNumber(total)} ${total === 1 ? 'endpoint' : 'endpoints'}${centre === undefined ? '' : ` around ${centre}`}.`}{' '}
-        Dashed lines: asked, and sent nothing. {focus !== undefined && all}
+        A dashed line only reads. {focus !== undefined && all}
       </p>
       <GraphView label="Endpoints and what they share" items={items} lines={lines} direction="right" />
     </>
