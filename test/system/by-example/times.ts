@@ -18,6 +18,7 @@ const random = createRandom(3)
 const word = () => String(makeValue('uuid', random))
 const fields = (count: number, make: (at: number) => Json): JsonObject =>
   Object.fromEntries(Array.from({ length: count }, (_one, at) => [`f${at}`, make(at)]))
+const code = () => random.pick(['F', 'M', 'O', 'U'])
 type Pair = readonly [Json, Json]
 const times = (count: number, make: () => Pair) => Array.from({ length: count }, make)
 const record: Shape = { id: 'id', name: 'words', born: 'hl7date', sex: 'F|M', tags: ['text'], weight: 'number' }
@@ -65,6 +66,11 @@ const CASES: Readonly<Record<string, () => readonly Pair[]>> = {
       }))
       return [{ l }, { t: l.filter(({ v }) => v).map(({ a, k }) => ({ x: a, k })) }]
     }),
+  'lists of 10,000, computed': () =>
+    times(2, () => {
+      const l = Array.from({ length: 10_000 }, () => makeValue(record, random) as Json)
+      return [{ l }, { t: l.map(change) }]
+    }),
   'lists of 10,000 without a rule': () =>
     times(2, () => [{ l: Array.from({ length: 10_000 }, word) }, { t: Array.from({ length: 10_000 }, word) }]),
   '200 pairs': () =>
@@ -77,6 +83,14 @@ const CASES: Readonly<Record<string, () => readonly Pair[]>> = {
       const list = Array.from({ length: 40 }, () => makeValue(record, random) as Json)
       return [{ list }, { entry: list.map(change) }]
     }),
+  '200 pairs of 700 fields': () =>
+    times(200, () => {
+      const body = fields(700, () => random.below(1e6))
+      return [body, Object.fromEntries(Object.entries(body).map(([name, value]) => [`t${name}`, value]))]
+    }),
+  '200 pairs of 700 fields, no rule': () =>
+    times(200, () => [fields(700, () => random.below(1e6)), fields(700, () => random.below(1e6))]),
+  '200 pairs of 700 codes': () => times(200, () => [fields(700, code), fields(700, code)]),
   '8 MiB in one pair': () =>
     times(1, () => {
       const list = Array.from({ length: 20_000 }, () => makeValue(record, random) as Json)

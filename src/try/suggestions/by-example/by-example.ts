@@ -42,10 +42,10 @@ export class UnreadableExamples extends Error {
   }
 }
 
-/** Of one derivation: at most about half a second. */
+/** Of one derivation: at most about half a second. The trial without the pairs that are held back has half. */
 const UNITS = 900_000
-/** Characters of the pairs that show how well the rest is found; at least three pairs. */
-const MAX_TRIAL_CHARACTERS = 524_288
+/** Characters of the pairs that show how well the rest is found. */
+const MAX_TRIAL_CHARACTERS = 262_144
 const MAX_ALTERNATIVES = 5
 const MAX_WRONG = 20
 const MAX_EXAMPLES = 3
@@ -80,8 +80,10 @@ export async function deriveByExample(
   const held = tried.filter((_pair, index) => isHeldBack(index, tried.length))
   const kept = tried.filter((_pair, index) => !isHeldBack(index, tried.length))
   const heldBack =
-    held.length === 0 ? NONE_HELD : await check(await deriveFrom(kept, base, given, run, answers), pairs, held, run)
-  const derived = await deriveFrom(pairs, base, given, run, answers, checkAnswers)
+    held.length === 0
+      ? NONE_HELD
+      : await check(await deriveFrom(kept, base, given, run, answers, { units: UNITS / 2 }), pairs, held, run)
+  const derived = await deriveFrom(pairs, base, given, run, answers, { checkAll: checkAnswers })
   const { endpoint, tables } = keepsCodes
     ? { endpoint: derived.document, tables: {} }
     : await withTables(derived.document)
@@ -113,7 +115,7 @@ function countTried(pairs: readonly Pair[]): number {
     left -= jsonLength(roots, left) + jsonLength(output, left)
     return left < 0
   })
-  return end === -1 ? pairs.length : Math.max(end, 3)
+  return end === -1 ? pairs.length : end
 }
 
 /** Every third; of two, the second. */
@@ -127,18 +129,18 @@ async function deriveFrom(
   given: Given,
   run: RunPairs,
   answers: Answers,
-  checkAll?: typeof checkAnswers,
+  { units = UNITS, checkAll }: Readonly<{ units?: number; checkAll?: typeof checkAnswers }>,
 ): Promise<Derived> {
   const pause = createPause()
   const values = new Values()
-  const budget: Budget = { left: UNITS, cut: false }
+  const budget: Budget = { left: units, cut: false }
   const columns: Column[] = []
   const lists: ListColumn[] = []
   for (const { roots, output } of pairs) {
     await numberValues(values, roots, pause)
     await numberValues(values, output, pause)
   }
-  budget.left -= Math.min(values.count, UNITS / 2)
+  budget.left -= Math.min(values.count, units / 2)
   for (const root of new Set(pairs.flatMap(({ roots }) => Object.keys(roots)))) {
     const rows = pairs.map(({ roots }) => roots[root])
     await addColumns(

@@ -57,7 +57,11 @@ export function findNumbers(search: Search): void {
   if (typeof search.value !== 'number' || search.isConstant) return
   const columns: Column[] = []
   for (const column of search.columns()) {
-    if (toNumber(search.at(column, search.sample)) === undefined || !spend(search.budget, 10)) continue
+    if (
+      toNumber(search.at(column, search.sample)) === undefined ||
+      !spend(search.budget, 20 + search.target.ids.length)
+    )
+      continue
     columns.push(column)
     const points = pointsOf(search, column)
     if (points !== undefined) tryLine(search, column, points)
@@ -144,6 +148,7 @@ function tryFormula(
   points: Points,
   { factor, written, offset, decimals }: Formula,
 ): void {
+  if (!spend(search.budget, 10 + points.length)) return
   const [, , above, , below] = written.split(' ')
   const multiply = (x: number): number => {
     if (written.startsWith(' / ')) return x / Math.round(1 / factor)

@@ -303,7 +303,7 @@ export function findCodes(search: Search): void {
   if (search.isConstant || typeof search.value === 'object') return
   for (const column of search.columns()) {
     if (isFieldCount(column.place)) continue
-    if (!spend(search.budget, 4)) return
+    if (!spend(search.budget, 8 + (ids.length >> 1))) return
     const codes = relate(search, column)
     if (codes === undefined) continue
     const { size } = codes
