@@ -103,6 +103,7 @@ export const EndpointSummary = named(
     input: text,
     kafkaConsumerTopic: text,
     mllpPort: whole,
+    paused: described(flag, 'Whether its messages are refused until it is resumed; not there otherwise.'),
     timetable: described(text, 'The times of its schedule.'),
     schedule: Schedule,
     createdAt: time,

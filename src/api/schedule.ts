@@ -57,7 +57,7 @@ export const scheduleRoutes = [
     summary: 'Runs the schedule of an endpoint now, and waits for the end of the run; its times stay as they are.',
     body: optionalBody(anything),
     answers: { 200: answer('How the run ended.', RunOfSchedule) },
-    fails: [...findsNoEndpoint, 'SCHEDULE_UNKNOWN', 'SCHEDULE_BUSY', 'OVERLOADED', 'SHUTTING_DOWN'],
+    fails: [...findsNoEndpoint, 'SCHEDULE_UNKNOWN', 'SCHEDULE_BUSY', 'ENDPOINT_PAUSED', 'OVERLOADED', 'SHUTTING_DOWN'],
     sends: 'no-store',
     handle: async ({ params }, { endpoints, schedules }) => {
       const { _id } = await endpoints.get(params.id)

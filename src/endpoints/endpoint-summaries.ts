@@ -26,6 +26,8 @@ export type EndpointSummary = Readonly<{
   output: string
   kafkaConsumerTopic?: string
   mllpPort?: number
+  /** Left out unless it is true. */
+  paused?: boolean
   /** The times of its schedule. */
   timetable?: string
   /** Where its schedule stands; absent while it has none. */
@@ -188,6 +190,7 @@ function rowFrom(
     output: asText(formats.output),
     ...(typeof kafkaConsumerTopic === 'string' ? { kafkaConsumerTopic } : {}),
     ...(typeof mllpPort === 'number' ? { mllpPort } : {}),
+    ...(document.paused === true ? { paused: true } : {}),
     ...(timetable === '' ? {} : { timetable }),
     version,
     createdAt,

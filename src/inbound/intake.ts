@@ -22,6 +22,7 @@ import type { PermitPool } from './admission/concurrency-limiter.ts'
 import type { CompletedMessage } from './completed-message.ts'
 import type { Incoming } from './incoming-message.ts'
 import { createMessageLines, type MessageLogging } from './message-line.ts'
+import { refusalIfPaused } from './paused.ts'
 import { stoppedBefore, stopping } from './shutdown.ts'
 
 const NO_TABLES: Readonly<{ current: TableSet }> = { current: new Map() }
@@ -113,7 +114,7 @@ export class Intake {
    * the sender has left meanwhile.
    */
   receive(compiled: CompiledEndpoint, arrival: Arrival): void {
-    const failure = this.#refusal(compiled, true)
+    const failure = refusalIfPaused(compiled) ?? this.#refusal(compiled, true)
     if (failure !== undefined) arrival.refuse(this.refuse(compiled, failure, arrival.origin), undefined)
     else if (compiled.auth === undefined) this.#admit(compiled, arrival, arrival.headers, undefined)
     else this.#authenticate(compiled, compiled.auth, arrival).catch((fault: Error) => arrival.fail(fault))
@@ -121,10 +122,11 @@ export class Intake {
 
   /**
    * Runs a message; never throws or rejects. A request waits for a permit first if it must, until its `connection` leaves.
-   * A replay does not wait: it is rejected if there is no permit.
+   * A replay does not wait: it is rejected if there is no permit. It runs also while the endpoint is paused.
    */
   accept(compiled: CompiledEndpoint, incoming: Incoming, connection?: CallerConnection): Awaitable<CompletedMessage> {
-    const refused = this.#isDraining ? stopping() : this.#refusalOfBody(incoming)
+    const paused = isReplay(incoming.origin) ? undefined : refusalIfPaused(compiled)
+    const refused = this.#isDraining ? stopping() : (paused ?? this.#refusalOfBody(incoming))
     if (refused !== undefined) return this.refuse(compiled, refused, incoming.origin, incoming)
     const pool = this.#admission.poolFor(compiled)
     const { handleKeyed, handle } = compiled

@@ -12,6 +12,13 @@ export const ADMISSION_FAILURES = {
     means: 'More messages than the `rateLimit` of the endpoint; try again after `Retry-After` seconds.',
     shed: 'load',
   },
+  ENDPOINT_PAUSED: {
+    status: 503,
+    retry: true,
+    issue: 'transient',
+    means: 'The endpoint is `paused`; nothing of the message was processed. Try again after `Retry-After` seconds.',
+    retryAfterSeconds: 60,
+  },
   IDEMPOTENCY_KEY_MISSING: {
     status: 400,
     retry: false,

@@ -79,6 +79,14 @@ export const EndpointSchema = record(
       examples: [{ team: 'lab' }],
       namesInAnyOrder: true,
     }),
+    paused: optional(
+      Type.Boolean({
+        description:
+          'While it is `true`, no message starts: requests are answered with 503 and `Retry-After`, MLLP with a refusal to try again, topics are not read, and schedules do not run. Deliveries that are stored go on, and messages can be replayed.',
+        assumed: '`false`',
+        examples: [true],
+      }),
+    ),
     endpoint: record(
       {
         pattern: optional(

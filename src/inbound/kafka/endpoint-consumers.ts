@@ -4,6 +4,7 @@ import { type Backoff, nextPauseMs } from '../../core/backoff.ts'
 import { within } from '../../core/within.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { Registry } from '../../endpoints/endpoint-registry.ts'
+import { isPaused } from '../paused.ts'
 import { FetchBudget, RecordSession } from './consumer-session.ts'
 import type { PartitionQueue } from './partition-queue.ts'
 import { deadLetterTopicFor, type ProcessRecordOptions } from './process-record.ts'
@@ -94,7 +95,8 @@ export class EndpointConsumers {
     this.#budget = new FetchBudget(options.settings.maxBufferedBytes)
     const add = (compiled: CompiledEndpoint): void => {
       const { _id } = compiled.document
-      if (compiled.endpoint.kafkaConsumerTopic !== undefined && options.isOwn(_id)) this.#wanted.set(_id, compiled)
+      const isWanted = compiled.endpoint.kafkaConsumerTopic !== undefined && !isPaused(compiled)
+      if (isWanted && options.isOwn(_id)) this.#wanted.set(_id, compiled)
     }
     options.registry.all().forEach(add)
     options.registry.watch(({ removed, added }) => {
@@ -214,10 +216,14 @@ export class EndpointConsumer {
   }
 
   /** True if the consumer can stay: under another order, records may run beside each other that must not any more. */
-  consumes({ endpoint }: CompiledEndpoint): boolean {
+  consumes(compiled: CompiledEndpoint): boolean {
+    const { endpoint } = compiled
     const { topic, order, exactlyOnce } = this.#options
     return (
-      endpoint.kafkaConsumerTopic === topic && readOrder(endpoint) === order && isExactlyOnce(endpoint) === exactlyOnce
+      !isPaused(compiled) &&
+      endpoint.kafkaConsumerTopic === topic &&
+      readOrder(endpoint) === order &&
+      isExactlyOnce(endpoint) === exactlyOnce
     )
   }
 

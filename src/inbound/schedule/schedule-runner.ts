@@ -14,6 +14,7 @@ import type { ScheduleStore, StoredSchedule } from '../../store/sql/schedule-sto
 import { callStore, StoreUnavailable } from '../../store/store-access.ts'
 import type { CompletedMessage } from '../completed-message.ts'
 import type { Intake } from '../intake.ts'
+import { isPaused, refusalIfPaused } from '../paused.ts'
 import { stopping } from '../shutdown.ts'
 import { RunningLease } from './running-lease.ts'
 import { ScheduleCounts } from './schedule-counts.ts'
@@ -130,11 +131,11 @@ export class ScheduleRunner {
 
   /**
    * Runs the schedule of an active endpoint now; its due times stay as they are. Resolves to how the message ended. Fails with
-   * SCHEDULE_UNKNOWN, SCHEDULE_BUSY, OVERLOADED, SHUTTING_DOWN, STORE_UNAVAILABLE.
+   * SCHEDULE_UNKNOWN, SCHEDULE_BUSY, ENDPOINT_PAUSED, OVERLOADED, SHUTTING_DOWN, STORE_UNAVAILABLE.
    */
   async runNow(endpointId: string): Promise<Readonly<{ completed: CompletedMessage; scheduledFor: string }>> {
     const wanted = this.#find(endpointId)
-    const refusal = this.#options.intake.refusal(wanted.compiled)
+    const refusal = refusalIfPaused(wanted.compiled) ?? this.#options.intake.refusal(wanted.compiled)
     if (refusal !== undefined) throw refusal
     const schedule = await this.get(endpointId)
     // Calls may have read the same time, and a lease is known by the time of its run.
@@ -161,6 +162,8 @@ export class ScheduleRunner {
     const { _id } = compiled.document
     const wanted = compileWanted(compiled)
     if (wanted === undefined || !this.#options.isOwn(_id)) return false
+    // Its due time stays: once it is resumed, what has passed was missed.
+    if (isPaused(compiled)) return true
     this.#wanted.set(_id, wanted)
     return true
   }
@@ -379,6 +382,7 @@ export class ScheduleRunner {
     for (;;) {
       const compiled = registry.get(endpointId)
       if (compiled?.endpoint.schedule === undefined || this.#stopping.signal.aborted || !lease.isHeld) return undefined
+      if (isPaused(compiled)) return undefined
       const refusal = intake.refusal(compiled)
       if (refusal === undefined) {
         return intake.accept(compiled, {

@@ -252,6 +252,7 @@ const CAN_FAIL: Readonly<Record<MessageFailureCode, (parts: Parts) => boolean>> 
   DELIVERY_UNAVAILABLE: ({ endpoint }) => endpoint.requests.response.some(isDurable),
   SCHEDULE_LEASE_LOST: never,
   RATE_LIMITED: ({ endpoint }) => endpoint.rateLimit !== undefined,
+  ENDPOINT_PAUSED: ({ endpoint }) => endpoint.paused === true,
   IDEMPOTENCY_KEY_MISSING: ({ endpoint }) => endpoint.idempotency?.required === true,
   IDEMPOTENCY_KEY_INVALID: ofKeys,
   IDEMPOTENCY_KEY_REUSED: ofKeys,

@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
 import type { JsonObject } from '../../../../src/core/json.ts'
+import { createEndpointRegistry } from '../../../../src/endpoints/endpoint-registry.ts'
 import { FetchBudget } from '../../../../src/inbound/kafka/consumer-session.ts'
-import { EndpointConsumer } from '../../../../src/inbound/kafka/endpoint-consumers.ts'
+import { EndpointConsumer, EndpointConsumers } from '../../../../src/inbound/kafka/endpoint-consumers.ts'
 import type { GroupStart } from '../../../../src/inbound/kafka/record-consumer.ts'
 import { readOrder } from '../../../../src/inbound/kafka/record-order.ts'
 import type { Handle, Outcome } from '../../../../src/pipeline/outcome.ts'
@@ -24,6 +25,16 @@ async function severalTurns(): Promise<void> {
   for (let turns = 0; turns < 20; turns += 1) await new Promise((resolve) => setImmediate(resolve))
 }
 
+const settingsWith = (maxInFlight: number) => ({
+  groupId: 'group',
+  maxInFlight,
+  maxBufferedBytes: 4 * 1024 * 1024,
+  retryPausesMs: [1_000],
+  deadLetterTopic: '{topic}.dlq',
+  produceTimeoutMs: 1_000,
+  validationAcceptNullValues: false,
+})
+
 /** A pipeline whose messages end when the test says so, and a consumer in front of it. */
 async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] })
@@ -38,15 +49,7 @@ async function start(t: TestContext, maxInFlight = 10, fields: JsonObject = {}) 
   let compiled = endpointWith(handle, fields)
   const consumer = new EndpointConsumer({
     consumer: broker.consumer,
-    settings: {
-      groupId: 'group',
-      maxInFlight,
-      maxBufferedBytes: 4 * 1024 * 1024,
-      retryPausesMs: [1_000],
-      deadLetterTopic: '{topic}.dlq',
-      produceTimeoutMs: 1_000,
-      validationAcceptNullValues: false,
-    },
+    settings: settingsWith(maxInFlight),
     budget: new FetchBudget(4 * 1024 * 1024),
     endpointId: ENDPOINT_ID,
     topic: TOPIC,
@@ -107,6 +110,45 @@ describe('the consumer of an endpoint', () => {
     await stopped
     assert.deepEqual(broker.commits, [[0, 1n]])
     assert.deepEqual(places(), [])
+  })
+
+  test('leaves its group while the endpoint is paused, and continues behind what it has committed', async () => {
+    const broker = openMemoryBroker()
+    const logger = loggerInto([])
+    const underWay: ((outcome: Outcome) => void)[] = []
+    const handle: Handle = () => new Promise((resolve) => underWay.push(resolve))
+    const registry = createEndpointRegistry()
+    const put = (fields: JsonObject) => registry.put(endpointWith(handle, fields))
+    put({})
+    const consumers = new EndpointConsumers({
+      consumer: broker.consumer,
+      settings: settingsWith(10),
+      registry,
+      isOwn: () => true,
+      intake: openIntake(logger),
+      producer: openProducer(),
+      logger,
+    })
+    await until(() => broker.listener !== undefined)
+    broker.append(0, 2)
+    broker.assign(0)
+    broker.deliver()
+    await until(() => underWay.length === 1)
+    put({ paused: true })
+    underWay.shift()?.(outcomeOf('ok'))
+    await until(() => broker.listener === undefined)
+    assert.deepEqual([consumers.status(), broker.commits, underWay], [[], [[0, 1n]], []])
+    put({ description: 'Another.', paused: true })
+    await severalTurns()
+    assert.equal(broker.listener, undefined)
+    put({})
+    await until(() => broker.listener !== undefined)
+    broker.assign(0)
+    broker.deliver()
+    await until(() => underWay.length === 1)
+    underWay.shift()?.(outcomeOf('ok'))
+    await consumers.stop()
+    assert.deepEqual(broker.commits.at(-1), [0, 2n])
   })
 
   test('starts no more records than maxInFlight, and one that waits for its retry does not count', async (t) => {

@@ -8,7 +8,7 @@ const SOURCES = 'schedule kafkaConsumerTopic kafkaConsumerStart kafka mllp'
 
 /** Each field of the document is in one of these, or within a field that is. */
 export const SECTIONS: readonly Section[] = [
-  section('route', 'Route and sources', `name description labels endpoint ${SOURCES}`),
+  section('route', 'Route and sources', `name description labels paused endpoint ${SOURCES}`),
   section('formats', 'Formats', 'transformation csv failures'),
   section('callers', 'Callers', 'auth'),
   section('limits', 'Limits', 'limits rateLimit idempotency'),
