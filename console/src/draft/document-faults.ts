@@ -1,8 +1,7 @@
 /** The faults of a draft, each with its place in the text. */
-import type { Node } from 'jsonc-parser'
+import { type Node, type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
 import type { RunReport } from '../api/run-calls.ts'
-import { enclosingMember, findValue, readTree } from './json-places.ts'
-import { syntaxFaults } from './syntax-faults.ts'
+import { enclosingMember, findValue, readTree, type Span } from './json-places.ts'
 
 export type DocumentFault = Readonly<{
   severity: 'error' | 'warning'
@@ -61,4 +60,34 @@ export function lineAt(text: string, offset: number): number {
   let line = 1
   for (let at = text.indexOf('\n'); at !== -1 && at < offset; at = text.indexOf('\n', at + 1)) line += 1
   return line
+}
+
+type SyntaxFault = Span & Readonly<{ message: string }>
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  PropertyNameExpected: 'Expected a name in double quotes here.',
+  ValueExpected: 'Expected a value here.',
+  ColonExpected: 'Expected a colon between a name and its value.',
+  CommaExpected: 'Expected a comma between two members or elements.',
+  CloseBraceExpected: 'This object has no closing brace.',
+  CloseBracketExpected: 'This array has no closing bracket.',
+  EndOfFileExpected: 'Nothing may follow the document.',
+  InvalidCommentToken: 'JSON has no comments.',
+  UnexpectedEndOfComment: 'JSON has no comments.',
+  UnexpectedEndOfString: 'This text has no closing quote.',
+  UnexpectedEndOfNumber: 'This number is not complete.',
+  InvalidUnicode: 'This escape of a character is not complete.',
+  InvalidEscapeCharacter: 'This escape is unknown in JSON.',
+  InvalidCharacter: 'This control character must be escaped.',
+}
+
+/** The faults of a text in their order; none if it is JSON. */
+export function syntaxFaults(text: string): readonly SyntaxFault[] {
+  const errors: ParseError[] = []
+  parse(text, errors, { disallowComments: true, allowTrailingComma: false })
+  return errors.map(({ error, offset, length }) => ({
+    from: Math.min(offset, text.length),
+    to: Math.min(offset + Math.max(1, length), text.length),
+    message: MESSAGES[printParseErrorCode(error)] ?? 'This is not JSON.',
+  }))
 }

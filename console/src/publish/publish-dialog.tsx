@@ -17,7 +17,7 @@ import {
 import { useMe } from '../api/session.ts'
 import { type DocumentFault, documentFaults, lintRequest } from '../draft/document-faults.ts'
 import { type Draft, NEW } from '../draft/draft.ts'
-import { forgetDraftTests, readDraftTests, withTests } from '../draft/draft-tests.ts'
+import { forgetDraftTests, readDraftTests, withTests } from '../draft/kept-drafts.ts'
 import { Button } from '../ui/controls/button.tsx'
 import { Dialog } from '../ui/controls/dialog.tsx'
 import { Checkbox, TextField } from '../ui/controls/fields.tsx'
@@ -32,7 +32,7 @@ import { VisibleText } from '../ui/text/visible-text.tsx'
 /** What was published. */
 export type Published = Readonly<{ id: string; etag: string | undefined; warnings: number }>
 
-export type PublishDialogProps = Readonly<{
+type PublishDialogProps = Readonly<{
   draft: Draft
   onClose(): void
   onPublished(published: Published): void

@@ -1,5 +1,4 @@
 /** `/deliveries`: requests that are stored until their target has them, newest first. */
-
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -17,6 +16,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { toChoices } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
+import type { Column } from '../../ui/data/data-table.tsx'
 import { Figures } from '../../ui/data/figures.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { byteCount, Time } from '../../ui/data/time.tsx'
@@ -24,7 +24,7 @@ import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import type { DeliveriesSearch } from './deliveries-search.ts'
-import { DELIVERY_COLUMNS } from './delivery-columns.tsx'
+import { AttemptResult, DeliveryChip } from './delivery-parts.tsx'
 
 const DELIVERIES_OF_A_PAGE = 100
 /** An attempt that changes no state is no event. */
@@ -170,3 +170,35 @@ function ChangeAll({ search }: Readonly<{ search: DeliveriesSearch }>) {
     </>
   )
 }
+
+const DELIVERY_COLUMNS: readonly Column<ListedDelivery>[] = [
+  {
+    title: 'Target',
+    isName: true,
+    render: ({ id, target, request }) => (
+      <>
+        <Link to="/deliveries/$id" params={{ id }} data-row className="row-link breaks">
+          <VisibleText text={target} max={160} />
+          <span className="visually-hidden">, delivery {id}</span>
+        </Link>
+        <div className="quiet">
+          request <VisibleText text={request} max={120} />
+        </div>
+      </>
+    ),
+  },
+  { title: 'State', render: ({ state }) => <DeliveryChip state={state} /> },
+  { title: 'Endpoint', render: ({ endpoint }) => <VisibleText text={endpoint} max={120} /> },
+  {
+    title: 'Key',
+    meaning: 'Deliveries with the same key arrive in order.',
+    render: ({ key }) => <VisibleText text={key} max={80} />,
+  },
+  { title: 'Accepted', render: ({ acceptedAt }) => <Time at={acceptedAt} /> },
+  { title: 'Attempts', align: 'end', render: ({ attempts }) => attempts.toLocaleString('en') },
+  {
+    title: 'Last attempt',
+    render: ({ lastAttempt }) =>
+      lastAttempt === undefined ? <span className="quiet">–</span> : <AttemptResult attempt={lastAttempt} />,
+  },
+]

@@ -1,5 +1,4 @@
 /** `/groups`: failures that are alike, the largest group first. */
-
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { endpointNamesFor } from '../../api/endpoint-calls.ts'
 import { queryKeys } from '../../api/query-keys.ts'
@@ -8,10 +7,13 @@ import { listGroups } from '../../api/records/replay-calls.ts'
 import { useCodes } from '../../api/vocabulary.ts'
 import { toChoices } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
+import type { Column } from '../../ui/data/data-table.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
+import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
-import { GROUP_COLUMNS } from './group-columns.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
+import { GroupMark } from './group-state.tsx'
 import { type GroupsSearch, readGroupsSearch, toGroupFilters } from './groups-search.ts'
 
 /** The counts of minutes change without any event. */
@@ -105,5 +107,72 @@ function NoGroups({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
       Messages that failed and were not replayed with success are here, grouped by endpoint, stage, code and place.
       Groups that somebody acknowledged or ignores are left out.
     </Empty>
+  )
+}
+
+const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
+  {
+    title: 'Failure',
+    isName: true,
+    render: ({ key, code, stage, path }) => (
+      <>
+        <Link to="/groups/$key" params={{ key }} data-row className="row-link">
+          <code>{code ?? 'no code'}</code>
+        </Link>
+        <div className="quiet breaks">
+          {stage === undefined ? 'before the first stage' : `in ${stage}`}
+          {path === undefined ? null : (
+            <>
+              , at <VisibleText code text={path} max={160} />
+            </>
+          )}
+        </div>
+      </>
+    ),
+  },
+  {
+    title: 'Endpoint',
+    render: ({ endpoint, endpointId }) =>
+      endpoint === undefined ? (
+        <span className="quiet">{endpointId ?? 'no endpoint accepted them'}</span>
+      ) : (
+        <VisibleText text={endpoint} max={120} />
+      ),
+  },
+  { title: 'Messages', align: 'end', render: ({ count }) => count.toLocaleString('en') },
+  { title: 'Last hour', render: ({ minutes }) => <MinutesBars minutes={minutes} /> },
+  { title: 'Newest', render: ({ lastSeen }) => <Time at={lastSeen} /> },
+  { title: 'State', render: (group) => <GroupMark group={group} /> },
+]
+
+const HEIGHT = 24
+const BAR = 2
+
+function MinutesBars({ minutes }: Readonly<{ minutes: readonly number[] }>) {
+  const max = Math.max(1, ...minutes)
+  const sum = minutes.reduce((total, count) => total + count, 0)
+  return (
+    <svg
+      className="block"
+      role="img"
+      aria-label={`${sum.toLocaleString('en')} in the last hour`}
+      width={minutes.length * BAR}
+      height={HEIGHT}
+    >
+      {minutes.map((count, index) => {
+        const height = count === 0 ? 1 : Math.max(3, (HEIGHT * count) / max)
+        return (
+          <rect
+            // biome-ignore lint/suspicious/noArrayIndexKey: the minutes of an hour keep their order
+            key={index}
+            fill={count === 0 ? 'var(--line)' : 'var(--bad)'}
+            x={index * BAR}
+            y={HEIGHT - height}
+            width={BAR - 0.5}
+            height={height}
+          />
+        )
+      })}
+    </svg>
   )
 }

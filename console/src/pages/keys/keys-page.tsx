@@ -1,19 +1,19 @@
 /** `/keys`: who may call the API, for admins. */
-
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import type { Schemas } from '../../api/client.ts'
+import { api, readData, type Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { useMe, useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
+import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { NewKeyDialog } from './new-key-dialog.tsx'
-import { RevokeDialog } from './revoke-dialog.tsx'
 
 type ApiKey = Schemas['Key']
 
@@ -130,4 +130,33 @@ function createColumns(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) 
         ),
     },
   ]
+}
+
+type RevokeDialogProps = Readonly<{
+  apiKey: Readonly<{ id: string; name: string }>
+  /** It is the key that this page uses. */
+  isOwn: boolean
+  onClose(): void
+}>
+
+function RevokeDialog({ apiKey: { id, name }, isOwn, onClose }: RevokeDialogProps) {
+  const client = useQueryClient()
+  const revoke = async () => {
+    await readData(api.DELETE('/keys/{id}', { params: { path: { id } } }))
+    notify('The key is revoked.')
+    await client.invalidateQueries({ queryKey: queries.keys.queryKey })
+  }
+  return (
+    <ConfirmDialog title="Revoke this key" confirm="Revoke key" tone="danger" onConfirm={revoke} onClose={onClose}>
+      <p>
+        Calls with the key “<VisibleText text={name} max={100} />” are refused from the next one on. It cannot be
+        undone.
+      </p>
+      {isOwn && (
+        <p>
+          <strong>It is the key that you are signed in with:</strong> this page asks you for another one.
+        </p>
+      )}
+    </ConfirmDialog>
+  )
 }

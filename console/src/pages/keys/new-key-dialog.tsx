@@ -1,14 +1,14 @@
 /** Making a key. It is shown once: neither the service nor this page can show it again. */
-
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, readData, type Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { type Role, startSession, useMe } from '../../api/session.ts'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { Button } from '../../ui/controls/button.tsx'
+import { ConfirmDialog, Dialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, SelectField, TextField } from '../../ui/controls/fields.tsx'
-import { expiryIn, KEY_DAYS, type KeyDays, ROLE_CHOICES } from './key-choices.ts'
-import { ShownKey } from './shown-key.tsx'
+import { notify } from '../../ui/states/notices.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type MadeKey = Schemas['Key'] & Readonly<{ key: string }>
 
@@ -63,5 +63,66 @@ export function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
       </fieldset>
       <SelectField<KeyDays> label="Expires" value={days} choices={KEY_DAYS} onChange={setDays} />
     </ConfirmDialog>
+  )
+}
+
+const ROLE_CHOICES: readonly Readonly<{ role: Role; means: string }>[] = [
+  { role: 'viewer', means: 'reads endpoints, tests, versions, statistics, and messages without their bodies' },
+  { role: 'operator', means: 'the same, and reads bodies, replays messages, and marks groups of failures' },
+  { role: 'author', means: 'what a viewer may, and changes, deletes and tests endpoints' },
+  { role: 'admin', means: 'all of this, and makes keys and reads the audit log' },
+]
+
+type KeyDays = 'never' | '30' | '90' | '365'
+
+const KEY_DAYS: readonly Readonly<{ value: KeyDays; label: string }>[] = [
+  { value: '30', label: 'In 30 days' },
+  { value: '90', label: 'In 90 days' },
+  { value: '365', label: 'In a year' },
+  { value: 'never', label: 'Never' },
+]
+
+const DAY_MS = 86_400_000
+
+const expiryIn = (days: KeyDays): Readonly<{ expiresAt?: string }> =>
+  days === 'never' ? {} : { expiresAt: new Date(Date.now() + Number(days) * DAY_MS).toISOString() }
+
+type ShownKeyProps = Readonly<{
+  made: Readonly<{ name: string; key: string }>
+  /** The page asks for a key from now on. */
+  isFirst: boolean
+  onClose(): void
+}>
+
+function ShownKey({ made, isFirst, onClose }: ShownKeyProps) {
+  const copy = () =>
+    navigator.clipboard.writeText(made.key).then(
+      () => notify('Key copied.'),
+      () => notify('The browser did not allow copying: select the key and copy it.', 'warn'),
+    )
+  return (
+    <Dialog
+      title="Copy the key now"
+      onClose={onClose}
+      isDismissable={false}
+      actions={
+        <>
+          <Button onPress={() => void copy()}>Copy</Button>
+          <Button tone="primary" onPress={onClose}>
+            I have copied it
+          </Button>
+        </>
+      }
+    >
+      <p>
+        This is the key of “<VisibleText text={made.name} max={100} />
+        ”. It is shown this once: the service stores its hash only.
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a key that is wider than the dialog scrolls by keys */}
+      <pre className="shown-key" tabIndex={0} role="group" aria-label="The key">
+        {made.key}
+      </pre>
+      {isFirst && <p>When you close this, the page asks you to sign in with it.</p>}
+    </Dialog>
   )
 }

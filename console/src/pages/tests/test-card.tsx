@@ -4,18 +4,19 @@ import { useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import type { StoredTest } from '../../api/run-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { TextField } from '../../ui/controls/fields.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { shortJson } from '../../ui/endpoint/change-list.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { SkipDialog } from './skip-dialog.tsx'
 import type { TestResult, TestRunResult } from './test-runs.ts'
 
 const TONES: Readonly<Record<TestResult['verdict'], Tone>> = { passed: 'good', failed: 'bad', skipped: 'quiet' }
 
-export type TestCardProps = Readonly<{
+type TestCardProps = Readonly<{
   id: string
   test: StoredTest
   run: TestRunResult | undefined
@@ -116,5 +117,22 @@ function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
         </li>
       ))}
     </ul>
+  )
+}
+
+type SkipDialogProps = Readonly<{ name: string; onSkip(reason: string): Promise<void>; onClose(): void }>
+
+function SkipDialog({ name, onSkip, onClose }: SkipDialogProps) {
+  const [reason, setReason] = useState('')
+  return (
+    <ConfirmDialog
+      title={`Skip the test “${name}”`}
+      confirm="Skip"
+      refused={reason.trim() === '' ? 'Give a reason first.' : undefined}
+      onConfirm={() => onSkip(reason.trim())}
+      onClose={onClose}
+    >
+      <TextField label="Reason" value={reason} onChange={setReason} hint="Reports show it to everyone" />
+    </ConfirmDialog>
   )
 }

@@ -1,20 +1,26 @@
 /** `/endpoints/:id/tests`: the stored tests, what they found the last time, and changing them. */
+
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { StoredTest } from '../../api/run-calls.ts'
+import { ApiFailure } from '../../api/api-failure.ts'
+import { queries } from '../../api/queries.ts'
+import { keyed } from '../../api/query-keys.ts'
+import { readTests, type StoredTest, storeTests } from '../../api/run-calls.ts'
 import { useRefusal } from '../../api/session.ts'
+import { LazyCodeEditor } from '../../ui/code/lazy-views.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
+import { useKey } from '../../ui/keys/keymap.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
+import { FaultDetails } from '../../ui/states/fault-details.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { RunSummary } from './run-summary.tsx'
-import { useStoredTests } from './stored-tests.ts'
 import { TestCard } from './test-card.tsx'
-import { TestEditor } from './test-editor.tsx'
-import { newTest } from './test-file.ts'
-import { useTestRuns } from './test-runs.ts'
+import { newTest, REFUSALS, withChange } from './test-file.ts'
+import { type TestRuns, useTestRuns } from './test-runs.ts'
 
 const route = getRouteApi('/endpoints/$id/tests')
 
@@ -125,4 +131,103 @@ function NoTests({ id }: Readonly<{ id: string }>) {
       each change of the endpoint.
     </Empty>
   )
+}
+
+type RunSummaryProps = Readonly<{
+  runs: TestRuns
+  total: number
+  /** Why the user may not run tests. */
+  refused: string | undefined
+}>
+
+export function RunSummary({ runs, total, refused }: RunSummaryProps) {
+  useKey('Control+Enter', 'Run all tests', refused === undefined ? () => runs.runAll() : undefined)
+  const count = (verdict: string) => runs.all.filter(({ result }) => result.verdict === verdict).length
+  const isOld = runs.all.some(({ version }) => version !== undefined && version !== runs.current)
+  return (
+    <div className="row" role="status">
+      {runs.isRunning ? (
+        <StatusChip tone="busy">Running</StatusChip>
+      ) : runs.all.length === 0 ? (
+        <span className="quiet">
+          {total === 1 ? '1 test.' : `${total} tests.`}{' '}
+          {refused ?? 'They have not run on this page yet; they run by themselves at each change of the endpoint.'}
+        </span>
+      ) : (
+        <>
+          <StatusChip tone={count('failed') > 0 ? 'bad' : 'good'}>
+            {count('passed')} passed, {count('failed')} failed
+            {count('skipped') > 0 ? `, ${count('skipped')} skipped` : ''}
+          </StatusChip>
+          {isOld && <span>The endpoint has changed since: run them again.</span>}
+        </>
+      )}
+      <FaultDetails details={runs.faults} />
+    </div>
+  )
+}
+
+/** Somebody else may save between reading and storing; so often is tried. */
+const ATTEMPTS = 3
+
+function useStoredTests(id: string) {
+  const client = useQueryClient()
+  const queryKey = queries.endpointTests(id).queryKey
+  const query = useQuery({ ...keyed(queryKey, ({ signal }) => readTests(id, signal)) })
+  /** `original`: null for a new test; `next`: null to delete it. Fails with an ApiFailure; nothing is changed then. */
+  const save = async (original: StoredTest | null, next: StoredTest | null): Promise<void> => {
+    for (let attempt = 1; ; attempt += 1) {
+      const { file, etag } = await readTests(id)
+      const changed = withChange(file, original, next)
+      if (typeof changed === 'string') throw new ApiFailure(REFUSALS[changed], { status: 409 })
+      try {
+        await storeTests(id, { file: changed, etag })
+        break
+      } catch (thrown) {
+        if (!(thrown instanceof ApiFailure && thrown.status === 412 && attempt < ATTEMPTS)) throw thrown
+      }
+    }
+    await client.invalidateQueries({ queryKey })
+  }
+  return { query, save }
+}
+
+type TestEditorProps = Readonly<{
+  title: string
+  test: StoredTest
+  /** Fails with an ApiFailure; the text stays then. */
+  onSave(test: StoredTest): Promise<void>
+  onClose(): void
+}>
+
+function TestEditor({ title, test, onSave, onClose }: TestEditorProps) {
+  const [text, setText] = useState(() => JSON.stringify(test, null, 2))
+  return (
+    <ConfirmDialog
+      title={title}
+      size="large"
+      confirm="Save"
+      keys="Control+S"
+      isDismissable={false}
+      onConfirm={() => onSave(parseTest(text))}
+      onClose={onClose}
+    >
+      <p className="hint">Bodies are stored unchanged; everyone who may view the endpoint can read them.</p>
+      <div className="dialog-editor">
+        <LazyCodeEditor label="Test" value={text} onChange={setText} />
+      </div>
+    </ConfirmDialog>
+  )
+}
+
+function parseTest(text: string): StoredTest {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (thrown) {
+    throw new ApiFailure(`This is not JSON: ${(thrown as SyntaxError).message}`, { status: 400 })
+  }
+  if (typeof value === 'object' && value !== null && typeof (value as StoredTest).name === 'string')
+    return value as StoredTest
+  throw new ApiFailure('A test is an object with a name.', { status: 400 })
 }

@@ -6,11 +6,11 @@ import { queries } from '../../api/queries.ts'
 import { answerKey, keyed } from '../../api/query-keys.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-views.tsx'
-import { VersionRange } from '../../ui/data/version-range.tsx'
+import { VersionRange } from '../../ui/data/versions.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 
-export type VersionComparisonProps = Readonly<{
+type VersionComparisonProps = Readonly<{
   id: string
   versions: readonly Version[]
   from: number

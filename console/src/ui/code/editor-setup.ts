@@ -1,5 +1,4 @@
 /** What every code editor of the console has. */
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from '@codemirror/language'
@@ -17,7 +16,7 @@ import {
 import { editorColours, editorTheme, styleNonce } from './editor-theme.ts'
 import { visibleCharacters } from './visible-characters.ts'
 
-export type EditorMode = Readonly<{
+type EditorMode = Readonly<{
   /** For readers of the screen. */
   label: string
   language: 'json' | 'text'
@@ -61,12 +60,12 @@ export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnost
 /** An undo history of its own; a text that outlives its editor has one already. */
 export const editorHistory: Extension = history()
 
-const searchExtension = new Compartment()
+const additions = new Compartment()
 
-/** Search loads after the text is shown; without it, the keys reach the search of the browser. */
-async function addSearch(view: EditorView): Promise<void> {
-  const { editorSearch } = await import('./editor-search-keys.ts')
-  if (view.dom.isConnected) view.dispatch({ effects: searchExtension.reconfigure(editorSearch) })
+/** They load after the text is shown; without them, the keys of search reach the search of the browser. */
+async function addMore(view: EditorView): Promise<void> {
+  const { editorAdditions } = await import('./editor-additions.ts')
+  if (view.dom.isConnected) view.dispatch({ effects: additions.reconfigure(editorAdditions) })
 }
 
 export const editorSetup: Extension = [
@@ -79,24 +78,15 @@ export const editorSetup: Extension = [
   EditorState.allowMultipleSelections.of(true),
   indentOnInput(),
   bracketMatching(),
-  closeBrackets(),
-  autocompletion(),
   highlightActiveLine(),
-  searchExtension.of([]),
+  additions.of([]),
   ViewPlugin.define((view) => {
-    void addSearch(view)
+    void addMore(view)
     return {}
   }),
   lintGutter(),
   syntaxHighlighting(editorColours),
   editorTheme,
   // Tab is not taken: it must leave the editor (WCAG 2.1.2).
-  keymap.of([
-    ...closeBracketsKeymap,
-    ...defaultKeymap,
-    ...historyKeymap,
-    ...foldKeymap,
-    ...completionKeymap,
-    ...lintKeymap,
-  ]),
+  keymap.of([...defaultKeymap, ...historyKeymap, ...foldKeymap, ...lintKeymap]),
 ]

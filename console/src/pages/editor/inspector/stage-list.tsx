@@ -5,14 +5,15 @@ import { LazyTextDifference } from '../../../ui/code/lazy-views.tsx'
 import { Button } from '../../../ui/controls/button.tsx'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { duration } from '../../../ui/data/time.tsx'
+import { FaultDetails } from '../../../ui/states/fault-details.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { findRunFailure, firstShown, stageMark, stageNamed, stageResult, stagesGone } from '../run/compare-runs.ts'
-import { RunFailure } from './run-failure.tsx'
 import { StageValues } from './stage-values.tsx'
 
 /** A run to compare with, and what it is called. */
-export type ComparedRun = Readonly<{ report: RunReport | undefined; name: string }>
+type ComparedRun = Readonly<{ report: RunReport | undefined; name: string }>
 
-export type StageListProps = Readonly<{
+type StageListProps = Readonly<{
   report: RunReport
   request: string
   compared: ComparedRun
@@ -131,5 +132,44 @@ function Coercions({ coerced }: Readonly<{ coerced: NonNullable<RunStage['coerce
         </li>
       ))}
     </ul>
+  )
+}
+
+type RunFailureProps = Readonly<{
+  failure: NonNullable<RunReport['failure']>
+  onOpenPath: (path: string) => void
+}>
+
+const MAX_DETAILS = 50
+
+/** The field that a stage runs, where the failure names none. */
+const FIELD_OF_STAGE: Readonly<Record<string, string>> = {
+  parse: 'transformation.input',
+  lookup: 'requests.lookup',
+  validate: 'inputValidation',
+  transform: 'inputTransforms',
+  map: 'inputMapping',
+  extract: 'state.extract',
+  serialise: 'transformation.output',
+  respond: 'requests.response',
+  answer: 'answer',
+}
+
+function RunFailure({ failure: { error = '', code, stage = '', path, details = [] }, onOpenPath }: RunFailureProps) {
+  const faultPath = path ?? FIELD_OF_STAGE[stage]
+  return (
+    <div className="failure" role="status">
+      <p className="failure-sentence">
+        {faultPath === undefined ? (
+          <VisibleText text={error} />
+        ) : (
+          <button type="button" className="link" onClick={() => onOpenPath(faultPath)}>
+            <VisibleText text={error} />
+          </button>
+        )}
+        {code === undefined ? null : <code className="failure-code">{code}</code>}
+      </p>
+      <FaultDetails details={details} max={MAX_DETAILS} />
+    </div>
   )
 }
