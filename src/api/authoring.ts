@@ -60,7 +60,35 @@ export const Vocabulary = named(
       ),
     ),
     roots: record(object({ when: text, roots: list(text) })),
-    mappingFunctions: list(object({ name: text }, { signature: text, means: text, needsParameters: flag })),
+    mappingFunctions: list(
+      object(
+        {
+          name: text,
+          parameters: list(
+            object({ name: text, kind: enumSchema(['text', 'json']), means: text }, { isRequired: flag }),
+          ),
+        },
+        { signature: text, means: text, needsParameters: flag },
+      ),
+    ),
+    valueForms: described(
+      list(
+        object({
+          name: text,
+          title: text,
+          means: text,
+          at: enumSchema(['constants', 'inputTransforms']),
+          template: described(text, '`{name}` is the place of a parameter.'),
+          parameters: list(
+            object(
+              { name: text, title: text, kind: enumSchema(['path', 'paths', 'text', 'json', 'expression']) },
+              { choices: list(object({ value: text, title: text })), default: text },
+            ),
+          ),
+        }),
+      ),
+      'Values of a mapping that are no path, as forms.',
+    ),
     mappingTarget: described(list(Word), 'The keys of a target of a mapping.'),
     eachRoots: described(list(Word), 'What entries of an `each` can read beside the roots of the mapping.'),
     expressionFunctions: list(object({ name: text }, { parameters: list(text), signature: text })),

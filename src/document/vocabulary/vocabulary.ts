@@ -17,6 +17,7 @@ import { TARGET_KEYS } from '../../language/mapping/mapping-targets.ts'
 import { EACH_ROOTS } from '../../language/mapping/nested-entries.ts'
 import { PATH_ROOTS } from '../checks/path-roots.ts'
 import { describeFields } from './document-fields.ts'
+import { VALUE_FORMS } from './value-forms.ts'
 
 export function describeVocabulary(): JsonObject {
   return {
@@ -27,7 +28,9 @@ export function describeVocabulary(): JsonObject {
       signature: `${takes} → ${'gives' in spec ? ((spec.gives({}) as JsonObject).type ?? 'any') : 'any'}`,
       means,
       needsParameters: 'needsParameters' in spec,
+      parameters: 'parameters' in spec ? spec.parameters : [],
     })),
+    valueForms: VALUE_FORMS,
     mappingTarget: toWords(TARGET_KEYS),
     eachRoots: toWords(EACH_ROOTS),
     expressionFunctions: describeBuiltIns().map(({ name, parameters, signature }) => ({

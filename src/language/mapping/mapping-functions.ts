@@ -8,7 +8,9 @@ import {
   checkTableParameters,
   compileTable,
   describeTableResult,
+  type FunctionParameter,
   type MappingTables,
+  TABLE_PARAMETERS,
 } from './table-function.ts'
 
 export type { Convert, MappingTables } from './table-function.ts'
@@ -36,6 +38,8 @@ type FunctionSpec = Readonly<{
   /** By default, arrays are converted element by element, at any depth. */
   takesWholeArrays?: true
   needsParameters?: true
+  /** By default, none. */
+  parameters?: readonly FunctionParameter[]
   /** By default, any names and values. Lints what is wrong. Out: whether they are sound. */
   check?: (parameters: JsonObject, lint: LintSink) => boolean
   /** By default, a transform. */
@@ -87,6 +91,14 @@ export const FUNCTIONS = {
     compile: mapCodes,
     remedy: 'Add the code, or "default", to its parameters',
     needsParameters: true,
+    parameters: [
+      {
+        name: '<code>',
+        kind: 'json',
+        means: 'What is written for this code; "default" is any other code, "null" a missing value.',
+        isRequired: true,
+      },
+    ],
   },
   table: {
     means: 'What a table has for a code; an unknown code fails the message, is kept, or gets a value ("missing").',
@@ -96,6 +108,7 @@ export const FUNCTIONS = {
     compile: compileTable,
     remedy: 'Read the field of it that has the code, a text, number or boolean',
     needsParameters: true,
+    parameters: TABLE_PARAMETERS,
   },
   appendArray: {
     means: 'Appends each element of an array, or a single value, to the array at the target.',

@@ -21,7 +21,26 @@ export type MappingTables = Readonly<{
 /** What becomes of a code that the table has not, beside any other value in its place. */
 const MISSING = { fail: 'fail', keep: 'keep' } as const
 
-const NAMES = ['table', 'column', 'missing']
+/** A parameter for who writes a mapping. A name in angle brackets is any name, as in the list of fields of documents. */
+export type FunctionParameter = Readonly<{
+  name: string
+  kind: 'text' | 'json'
+  means: string
+  isRequired?: true
+}>
+
+export const TABLE_PARAMETERS: readonly FunctionParameter[] = [
+  { name: 'table', kind: 'text', means: 'The name of the table.', isRequired: true },
+  { name: 'column', kind: 'text', means: 'The column to read; by default, the one after the key.' },
+  {
+    name: 'missing',
+    kind: 'json',
+    means:
+      'For an unknown code: "fail" (the default) ends the message, "keep" writes the code, another value is written.',
+  },
+]
+
+const NAMES = TABLE_PARAMETERS.map(({ name }) => name)
 
 /** Whether there is such a table is checked where tables are known (findUseFault). */
 export function checkTableParameters(parameters: JsonObject, lint: LintSink): boolean {

@@ -14,10 +14,12 @@ import { ConnectDialog } from './dialogs/connect-dialog.tsx'
 import { MessageDialog, NO_BODY } from './dialogs/message-dialog.tsx'
 import { SuggestDialog } from './dialogs/suggest-dialog.tsx'
 import { TargetDialog, type WantedOutput } from './dialogs/target-dialog.tsx'
+import { ValueDialog } from './dialogs/value-dialog.tsx'
 import { useMappingData } from './mapping-data.ts'
 import { readMappingSearch } from './mapping-search.ts'
 import { addTarget, type Edited, findWriters, type NewTarget, removeTarget } from './model/entry-edits.ts'
 import type { FieldNode } from './model/field-tree.ts'
+import { addMadeValue } from './model/made-values.ts'
 import type { MappingText } from './model/mapping-entries.ts'
 import { proposalsFor } from './model/proposals.ts'
 import { lineName } from './model/run-coverage.ts'
@@ -29,7 +31,6 @@ import { usePicture } from './use-picture.ts'
 import { useSettled, useStable } from './use-stable.ts'
 import { DataBar } from './view/data-bar.tsx'
 import { EntryList } from './view/entry-list.tsx'
-import type { MappingFunctions } from './view/line-detail.tsx'
 import { MappingBoard, type Selection } from './view/mapping-board.tsx'
 import { SelectionDetail } from './view/selection-detail.tsx'
 
@@ -45,7 +46,12 @@ export type MappingEditorProps = Readonly<{
   refused: string | undefined
 }>
 
-type Open = 'message' | 'target' | 'suggest' | Readonly<{ from: FieldNode | undefined; to: FieldNode | undefined }>
+type Open =
+  | 'message'
+  | 'target'
+  | 'suggest'
+  | 'value'
+  | Readonly<{ from: FieldNode | undefined; to: FieldNode | undefined }>
 
 export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const search = route.useSearch()
@@ -102,6 +108,8 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
     const to = picture.all.target.nodes.get(selection.target ?? '')
     if (from !== undefined || to !== undefined) setOpen({ from, to })
   }
+  const openValue = () => setOpen('value')
+  useKey('v', 'Add a constant, joined texts, a date or an expression', refused === undefined ? openValue : undefined)
   useKey('m', 'Connect the selected field', refused === undefined ? connectSelected : undefined)
   // Fields of text have an undo of their own.
   const onKeyDown = (event: KeyboardEvent) => {
@@ -149,6 +157,9 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
             <Button onPress={() => setOpen('target')}>
               {wanted === undefined ? 'Fields of the output …' : 'Change the fields of the output …'}
             </Button>
+            <Button refused={refused} keys="V" onPress={openValue}>
+              Add a value … <kbd className="wide-only">V</kbd>
+            </Button>
             <Button refused={refused} onPress={() => setOpen('suggest')}>
               Suggest entries …
             </Button>
@@ -191,6 +202,22 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           onClose={close}
         />
       )}
+      {open === 'value' && (
+        <ValueDialog
+          forms={vocabulary?.valueForms ?? NONE}
+          from={picture.all.source.nodes.get(selection.source ?? '')}
+          to={picture.all.target.nodes.get(selection.target ?? '')}
+          sources={picture.all.source}
+          targets={picture.all.target}
+          onAdd={(at, value, key) => {
+            const added = addMadeValue(mapping, at, value, key)
+            if (typeof added === 'string') return added
+            const edit = smallestEdit(mapping.text, added.text)
+            return change({ ok: true, edits: edit === undefined ? [] : [edit] }, { source: added.source, key })
+          }}
+          onClose={close}
+        />
+      )}
       {open === 'message' && <MessageDialog value={typed} onUse={setTyped} onClose={close} />}
       {open === 'target' && (
         <TargetDialog
@@ -230,4 +257,4 @@ function useWanted(draft: Draft) {
   return [wanted, change] as const
 }
 
-const NONE: MappingFunctions = []
+const NONE: never[] = []

@@ -184,6 +184,12 @@ const cases: readonly Case[] = [
     (m) => changeTransform(m, line(m), 'numberify'),
     '{"inputMapping": {"a": {"key": "b", "transform": "numberify"}}}',
   ],
+  [
+    'gives a text a function with parameters',
+    '{"inputMapping":{"a":"b"}}',
+    (m) => changeTransform(m, line(m), 'mapCodes', '{"M":"male"}'),
+    '{"inputMapping":{"a":{"key":"b","transform":{"function":"mapCodes","parameters":{"M":"male"}}}}}',
+  ],
 ]
 
 const TWICE = '{"inputMapping": {"a": "b", "a": "c"}}'

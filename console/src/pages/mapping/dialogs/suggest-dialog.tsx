@@ -37,6 +37,14 @@ export function SuggestDialog({ request, hasTarget, onAdd, onClose }: SuggestDia
         {({ suggestions, cut, notRead = [] }) => (
           <>
             {suggestions.length === 0 ? <NoSuggestions hasTarget={hasTarget} /> : null}
+            {suggestions.length > 1 && (
+              <Checkbox
+                checked={chosen.length === suggestions.length}
+                onChange={(on) => setTicked(new Set(on ? suggestions.map(entryKey) : []))}
+              >
+                All {suggestions.length}
+              </Checkbox>
+            )}
             <ul className="stack">
               {suggestions.map((one) => (
                 <li key={entryKey(one)}>

@@ -116,9 +116,23 @@ export function changeSource(mapping: MappingText, line: MappingLine, source: st
 const asItem = (text: string, target: EntryTarget): string =>
   target.form === 'short' ? objectForm(text, target, {}) : nodeText(text, target.node)
 
-/** Sets or removes the function of a target, by its name. */
-export const changeTransform = (mapping: MappingText, line: MappingLine, name: string | undefined): Edited =>
-  changePart(mapping, line, 'transform', name === undefined ? undefined : JSON.stringify(name))
+/** Sets or removes the function of a target, by its name. `parameters`: JSON text. */
+export function changeTransform(
+  mapping: MappingText,
+  line: MappingLine,
+  name: string | undefined,
+  parameters?: string,
+): Edited {
+  const written = name === undefined ? undefined : JSON.stringify(name)
+  if (written === undefined || parameters === undefined) return changePart(mapping, line, 'transform', written)
+  const members = [['function', written] as const, ['parameters', parameters] as const]
+  return changePart(
+    mapping,
+    line,
+    'transform',
+    objectText(members, isSpaced(mapping.text, mapping.object ?? mapping.root)),
+  )
+}
 
 /** Sets or removes the default of a target. `fill`: JSON text. */
 export function changeFill(mapping: MappingText, line: MappingLine, fill: string | undefined): Edited {

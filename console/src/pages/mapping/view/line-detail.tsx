@@ -1,23 +1,25 @@
 /** The selected entry: its paths, function and default, to be changed, and what it did. */
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { Schemas } from '../../../api/client.ts'
+import { smallestEdit } from '../../../draft/draft.ts'
+import { nodeText, setValue } from '../../../draft/json-edits.ts'
 import { Button } from '../../../ui/controls/button.tsx'
-import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
+import { TextField } from '../../../ui/controls/fields.tsx'
 import { WrittenPaths } from '../dialogs/proposal-preview.tsx'
 import { changeFill, changeKey, changeSource, changeTransform, type Edited } from '../model/entry-edits.ts'
+import { findMadeValue, readTyped, showTyped } from '../model/made-values.ts'
 import type { MappingLine, MappingText } from '../model/mapping-entries.ts'
 import type { ConnectedLine } from '../model/shown-fields.ts'
 import { describeNested, ResultChip } from './entry-list.tsx'
-import { TableBeside } from './table-beside.tsx'
-
-export type MappingFunctions = Schemas['Vocabulary']['mappingFunctions']
+import { FunctionField, type MappingFunctions } from './function-field.tsx'
 
 export type LineDetailProps = Readonly<{
   id: string
   mapping: MappingText
   connected: ConnectedLine
   functions: MappingFunctions
+  /** A value of the source. */
+  sample: unknown
   /** Why nothing may be changed. */
   refused: string | undefined
   /** Makes a change, and selects the entry that it leaves. Out: why it was not made. */
@@ -25,11 +27,21 @@ export type LineDetailProps = Readonly<{
   onRemove(connected: ConnectedLine): void
 }>
 
-export function LineDetail({ id, mapping, connected, functions, refused, onChange, onRemove }: LineDetailProps) {
+export function LineDetail({
+  id,
+  mapping,
+  connected,
+  functions,
+  sample,
+  refused,
+  onChange,
+  onRemove,
+}: LineDetailProps) {
   const { line, result } = connected
   const { entry, target } = line
   const place = { source: entry.source, key: target.key ?? '' }
   const locked = refused ?? explainLock(line)
+  const made = findMadeValue(mapping, entry.source)
   return (
     <section className="line-detail panel" aria-label="Selected entry">
       <div className="between">
@@ -43,6 +55,20 @@ export function LineDetail({ id, mapping, connected, functions, refused, onChang
         isLocked={locked !== undefined}
         onCommit={(source) => onChange(changeSource(mapping, line, source), { ...place, source })}
       />
+      {made?.node === undefined ? null : (
+        <CommittedField
+          label={made.at === 'constants' ? 'Constant' : 'Expression'}
+          value={
+            made.at === 'constants' ? showTyped(JSON.parse(nodeText(mapping.text, made.node))) : String(made.node.value)
+          }
+          isLocked={locked !== undefined || (made.at === 'inputTransforms' && made.node.type !== 'string')}
+          onCommit={(typed) => {
+            const value = made.at === 'constants' ? readTyped(typed) : typed
+            const edit = smallestEdit(mapping.text, setValue(mapping.text, [made.at, made.name], value))
+            return onChange({ ok: true, edits: edit === undefined ? [] : [edit] }, place)
+          }}
+        />
+      )}
       <CommittedField
         label="Target path"
         value={target.key ?? ''}
@@ -54,8 +80,9 @@ export function LineDetail({ id, mapping, connected, functions, refused, onChang
           <FunctionField
             line={line}
             functions={functions}
+            sample={sample}
             isLocked={locked !== undefined}
-            onCommit={(name) => onChange(changeTransform(mapping, line, name), place)}
+            onCommit={(...transform) => onChange(changeTransform(mapping, line, ...transform), place)}
           />
           <CommittedField
             label="Default, as JSON"
@@ -132,42 +159,6 @@ function CommittedField({ label, value, isLocked, onCommit }: CommittedFieldProp
         setTyped(value)
         setFault(undefined)
       }}
-    />
-  )
-}
-
-type FunctionFieldProps = Readonly<{
-  line: MappingLine
-  functions: MappingFunctions
-  isLocked: boolean
-  onCommit(name: string | undefined): string | undefined
-}>
-
-function FunctionField({ line: { target }, functions, isLocked, onCommit }: FunctionFieldProps) {
-  const [fault, setFault] = useState<string>()
-  const { transform } = target
-  const names = functions.filter(({ needsParameters }) => !needsParameters).map(({ name }) => name)
-  const now = transform?.name ?? ''
-  if (transform !== undefined && !transform.isSimple) {
-    return (
-      <>
-        <p className="hint">
-          Its function is {now} with parameters; change these in the editor: <code>{transform.text.slice(0, 200)}</code>
-        </p>
-        <TableBeside text={transform.text} />
-      </>
-    )
-  }
-  const choices = [...new Set(['', ...names, now])].map((name) => ({ value: name, label: name === '' ? 'None' : name }))
-  const means = functions.find(({ name }) => name === now)?.means
-  return (
-    <SelectField
-      label="Function"
-      value={now}
-      choices={isLocked ? choices.filter(({ value }) => value === now) : choices}
-      onChange={(name) => setFault(onCommit(name === '' ? undefined : name))}
-      fault={fault}
-      {...(means !== undefined && { hint: means })}
     />
   )
 }

@@ -23,7 +23,9 @@ export function SelectionDetail({ draft, mapping, picture, selection, ...on }: S
   const line = connected.find((one) => one.line.id === selection.line)
   if (line !== undefined) {
     const { functions, refused, onChange, onRemove } = on
-    return <LineDetail id={draft.id} connected={line} {...{ mapping, functions, refused, onChange, onRemove }} />
+    const sample = all.source.nodes.get(line.from ?? '')?.sample
+    const given = { mapping, functions, sample, refused, onChange, onRemove }
+    return <LineDetail id={draft.id} connected={line} {...given} />
   }
   const side = selection.source === undefined ? 'target' : 'source'
   const node = all[side].nodes.get(selection[side] ?? '')
