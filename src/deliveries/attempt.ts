@@ -11,6 +11,7 @@ import { startCall, startTrace } from '../core/tracing/trace.ts'
 import { hasStatus } from '../language/status-set.ts'
 import { FAILED_STATUSES, retryAfterMs } from '../outbound/http/upstreams.ts'
 import { formatTarget, targetNamed } from '../outbound/targets.ts'
+import { type AskedAnswer, refusalSentence, withoutPaths } from '../pipeline/requests/refusal.ts'
 import { prepareStored } from '../pipeline/requests/stored-request.ts'
 import type { AttemptResult } from './next-step.ts'
 import { signatureHeaders } from './signing.ts'
@@ -74,15 +75,19 @@ async function perform(claimed: ClaimedDelivery, signal: AbortSignal, needs: Att
     body: contentType === undefined ? undefined : { content: body ?? '', contentType },
     timeoutMs,
   }
+  const toAsked = (answer: OutboundAnswer): AskedAnswer => {
+    const { method, secrets: values } = prepared
+    return { ...answer, asked: { method, target, secrets: values } }
+  }
   // The schedule says when it is tried again.
   const once = { ...to, options: { ...to.options, retries: 0 } }
   try {
-    return judgeAnswer(await outbound.send(once, outgoing, run, called), claimed, clock)
+    return judgeAnswer(toAsked(await outbound.send(once, outgoing, run, called)), claimed, clock)
   } catch (thrown) {
     if (!(thrown instanceof OutboundError)) throw thrown
     if (thrown instanceof CallStopped) return { isStopped: true }
     if (thrown instanceof CircuitOpen) return { circuitOpenMs: thrown.retryAfterMs }
-    if (thrown.answer !== undefined) return judgeAnswer(thrown.answer, claimed, clock)
+    if (thrown.answer !== undefined) return judgeAnswer(toAsked(thrown.answer), claimed, clock)
     const message = withReferences(withReferences(thrown.message, prepared.secrets), trace.secrets)
     const { fault } = thrown
     const outcome = { fault, message }
@@ -109,21 +114,20 @@ function withOwnHeaders(
   return { 'idempotency-key': id, ...headers, ...signature }
 }
 
-function judgeAnswer(
-  { status, headers }: Pick<OutboundAnswer, 'status' | 'headers'>,
-  { request }: ClaimedDelivery,
-  clock: Clock,
-): Judged {
+function judgeAnswer(answer: AskedAnswer, { request, delivery: { requestId } }: ClaimedDelivery, clock: Clock): Judged {
+  const { status, headers } = answer
+  // Without what the target said, which may be about a person: more people read attempts than bodies.
+  const sentence = withoutPaths(refusalSentence(requestId, answer))
   if ((status >= 200 && status <= 299) || hasStatus(request.allowed, status))
     return { outcome: { status }, state: 'delivered', target: 'answers' }
   const isEnded = headers['webhook-delivery'] === 'abort-message'
   const isPassing = status >= 500 || PASSING_STATUSES.has(status)
   if (isPassing && !isEnded) {
-    const outcome = { status, message: `The target answered ${status}.` }
+    const outcome = { status, message: `${sentence}.` }
     const target = FAILED_STATUSES.has(status) ? 'away' : 'busy'
     return { outcome, state: 'pending', retryAfterMs: retryAfterMs(headers['retry-after'], clock), target }
   }
-  const why = isEnded ? 'and asked for no further attempt' : 'which another attempt would get again'
-  const outcome = { status, message: `The target answered ${status}, ${why}.` }
+  const why = isEnded ? 'It asked for no further attempt.' : 'Another attempt would get the same answer.'
+  const outcome = { status, message: `${sentence}. ${why}` }
   return { outcome, state: 'undeliverable', target: 'answers' }
 }

@@ -283,7 +283,7 @@ function unrouted(match: Exclude<Match, { kind: 'endpoint' }>, method: string, u
   const path = pathFromUrl(url)
   if (match.kind === 'unknown') {
     const unquoted = `No endpoint listens on ${method} ${maskedPath(path)}.`
-    return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${path}.`, { unquoted })
+    return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${method} ${path}.`, { unquoted })
   }
   const allow = match.allow.join(', ')
   const sentence = (what: string) => `${what} does not take ${method}, but ${allow}.`

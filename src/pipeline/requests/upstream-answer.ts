@@ -3,7 +3,6 @@
  * OpenHIM mediator wraps it in.
  */
 import { isUtf8 } from 'node:buffer'
-import { Failure } from '../../core/failure.ts'
 import { ISSUE_TYPES } from '../../core/failure-kind.ts'
 import { FRAMING_HEADERS } from '../../core/http.ts'
 import { changeTexts, isObject, type Json, type JsonObject } from '../../core/json.ts'
@@ -130,39 +129,6 @@ function decodeBody({ body }: OutboundAnswer, declared: MediaType | undefined): 
     if (thrown instanceof Unreadable) return undefined
     throw thrown
   }
-}
-
-/** The start of a body as one line of text; never fails. */
-function excerpt(body: Uint8Array): string {
-  const limit = 200
-  const text = new TextDecoder()
-    .decode(body.subarray(0, limit * 4))
-    .replace(/\s+/g, ' ')
-    .trim()
-  return text.length > limit ? `${text.slice(0, limit)}…` : text
-}
-
-/**
- * The failure for an answer with a status that the document does not allow: with that status, if it is a failure's, for the
- * sender to see. `sentence`: without its full stop; the start of the body follows it, except in the log. `issues`: of the
- * OperationOutcome in the body, if an OperationOutcome may be the answer.
- */
-export function refusal(
-  code: 'LOOKUP_REFUSED' | 'RESPONSE_REFUSED',
-  sentence: string,
-  path: string,
-  { status, body, remark }: OutboundAnswer,
-  issues: readonly JsonObject[] = [],
-): Failure {
-  const start = excerpt(body)
-  const unquoted = remark === undefined ? sentence : `${sentence}. ${remark}`
-  const quote = remark === undefined ? `: ${start}` : ` It said: ${start}`
-  return new Failure(code, start === '' ? unquoted : unquoted + quote, {
-    path,
-    status: status >= 400 && status <= 599 ? status : 502,
-    unquoted,
-    ...(issues.length === 0 ? {} : { issues }),
-  })
 }
 
 /** Bytes. A larger outcome is left out: the answer to the sender would be as large. */

@@ -17,12 +17,13 @@ import { andThen, compileReady, prepareAll, settleAll } from '../requests/for-ea
 import { compilePages } from '../requests/lookup-pages.ts'
 import { compileLookupValidation } from '../requests/lookup-validation.ts'
 import { compileInOrder } from '../requests/lookups-in-order.ts'
+import { type AskedAnswer, refusal } from '../requests/refusal.ts'
 import { compileLookupBody } from '../requests/request-body.ts'
 import { compileCall, type RequestCall } from '../requests/request-call.ts'
 import type { CallScope } from '../requests/request-parameters.ts'
 import type { CallEnding } from '../requests/send-call.ts'
 import { compileTimed } from '../requests/timed.ts'
-import { readIssues, readLookupData, refusal } from '../requests/upstream-answer.ts'
+import { readIssues, readLookupData } from '../requests/upstream-answer.ts'
 import { compileWhen } from '../requests/when.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 
@@ -90,10 +91,9 @@ function compileOne(
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
   const inFhir = answersInFhir(endpoint) ?? request.fhirResponse === true
   const fallback = request.optional === true ? fallbackResult(request) : undefined
-  const read = (answer: OutboundAnswer): Result => {
+  const read = (answer: AskedAnswer): Result => {
     if (!hasStatus(call.allowed, answer.status)) {
-      const sentence = `The lookup "${call.id}" answered with status ${answer.status}`
-      throw refusal('LOOKUP_REFUSED', sentence, call.path, answer, inFhir ? readIssues(answer) : [])
+      throw refusal('LOOKUP_REFUSED', call.id, call.path, answer, inFhir ? readIssues(answer) : [])
     }
     return { data: readData(call, answer, settings, endpoint), headers: answer.headers }
   }
@@ -112,7 +112,7 @@ function compileOne(
     return answer === undefined ? result : withStatus(result, answer)
   }
   const validate = compileLookupValidation(request, services, settings, lint)
-  const readValid = (answer: OutboundAnswer, run: Run, item: number | undefined): Awaitable<Result> => {
+  const readValid = (answer: AskedAnswer, run: Run, item: number | undefined): Awaitable<Result> => {
     run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
     const result = withStatus(read(answer), answer)
     if (validate === undefined) return result

@@ -4,7 +4,6 @@ import { sendsNoBody } from '../../core/http.ts'
 import type { Awaitable, Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Answered, Serialised } from '../../core/message.ts'
-import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
 import { callKey, type Run } from '../../core/run.ts'
 import { noteAnswer, noteDelivery, noteNotMade } from '../../core/tracing/trace.ts'
@@ -24,6 +23,7 @@ import type { Stage } from '../chain.ts'
 import { createExpressionCompiler } from '../expressions.ts'
 import { compileEntries } from '../mapping-entries.ts'
 import { andThen, compileReady, prepareAll, settleAll } from '../requests/for-each.ts'
+import { type AskedAnswer, refusal } from '../requests/refusal.ts'
 import { compileCall, type RequestCall } from '../requests/request-call.ts'
 import type { CallScope } from '../requests/request-parameters.ts'
 import {
@@ -39,7 +39,7 @@ import type { CallEnding } from '../requests/send-call.ts'
 import { compileStoredAnswer, storedResult } from '../requests/stored-answer.ts'
 import type { StoredCall } from '../requests/stored-call.ts'
 import { compileTimed } from '../requests/timed.ts'
-import { NOTHING, readAnyContent, refusal } from '../requests/upstream-answer.ts'
+import { NOTHING, readAnyContent } from '../requests/upstream-answer.ts'
 import { compileWhen } from '../requests/when.ts'
 import type { PipelineSettings, Services } from '../services.ts'
 import { writePaid } from './serialise.ts'
@@ -301,7 +301,7 @@ function outgoingForm(own: string | undefined, endpoint: Endpoint): Readonly<{ c
 
 /** Waits for nothing. */
 type OutcomeEnding = Readonly<{
-  answered(answer: OutboundAnswer, run: Run): RequestOutcome
+  answered(answer: AskedAnswer, run: Run): RequestOutcome
   failed(failure: Failure, run: Run): RequestOutcome
 }>
 
@@ -365,8 +365,8 @@ function throwFirst(failures: readonly Failure[]): void {
   if (first !== undefined) throw first
 }
 
-const createRefusal = ({ id, path }: Response, answer: OutboundAnswer): Failure =>
-  refusal('RESPONSE_REFUSED', `The request "${id}" was answered with status ${answer.status}`, path, answer)
+const createRefusal = ({ id, path }: Response, answer: AskedAnswer): Failure =>
+  refusal('RESPONSE_REFUSED', id, path, answer)
 
 const forgive = (outcome: RequestOutcome, instead: Json | undefined): RequestResult =>
   isAtFault(outcome) ? { forgiven: outcome, instead } : outcome

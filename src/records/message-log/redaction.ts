@@ -121,7 +121,7 @@ export function hideValues(values: ReadonlySet<string>, flags: 'g' | 'gi' = 'g')
 
 /** Gives a text without the redacted values, and without what another system said. */
 export const redactText = (text: string, hide: HideValues): string =>
-  hide(text.replace(/( answered with status \d+(?:\..*? It said)?): .*$/s, `$1: ${MASK}`))
+  hide(text.replace(/( answered (?:with status \d+|\d+(?: to \S+ \S+)?)(?:\..*? It said)?): .*$/s, `$1: ${MASK}`))
 
 /** Tells the values of business keys that are redacted values, whole or cut. */
 export function redactedKeys(redacted: ReadonlySet<string>): (key: string) => boolean {

@@ -134,7 +134,10 @@ describe('a lookup that is answered with text/plain', () => {
     said = { type: 'text/plain', body: 'no such patient', status: 404 }
     const path = await route(() => ({ requests: { lookup: [request()] } }))
     const reply = await service.fetch(path, json('POST', {}))
-    assert.deepEqual([reply.status, /status 404: no such patient/.test(reply.text)], [404, true])
+    assert.deepEqual(
+      [reply.status, / answered 404 to [A-Z]+ http:[^ ]+: no such patient/.test(reply.text)],
+      [404, true],
+    )
   })
 })
 

@@ -172,7 +172,7 @@ describe('a record that may succeed later', { skip: kafka.skip }, async () => {
     await until(committed, (offsets) => offsets[1] === 2)
     assert.ok(((await committed())[0] ?? 0) <= 0)
     const waiting = await consumerUntil(patient, endpoint._id, (status) => status.state === 'waiting')
-    assert.match(waiting?.lastError?.message ?? '', /status 503/)
+    assert.match(waiting?.lastError?.message ?? '', /answered 503 to /)
     isUp = true
     await until(committed, (offsets) => offsets[0] === 2)
     assert.ok(upstream.bodies.lastIndexOf('"slow"') < upstream.bodies.indexOf('"behind"'))

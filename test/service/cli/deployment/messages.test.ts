@@ -82,7 +82,7 @@ describe('crosswalk messages', () => {
     assert.deepEqual([code, stdout], [3, ''])
     assert.match(
       stderr,
-      /status 404: No endpoint listens on \/messages\. Give the URL of the admin port \(ADMIN_PORT of the service\)\.\n$/,
+      /status 404: No endpoint listens on GET \/messages\. Give the URL of the admin port \(ADMIN_PORT of the service\)\.\n$/,
     )
   })
 

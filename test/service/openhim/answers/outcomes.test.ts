@@ -161,7 +161,7 @@ const cases: Readonly<Record<string, Case>> = {
     path: '/lookup-failed',
     expect: ['Failed', 503],
     code: 'LOOKUP_REFUSED',
-    error: /status 503/,
+    error: /answered 503 to /,
     orchestrations: ['look 503'],
   },
   'a lookup without an answer': {

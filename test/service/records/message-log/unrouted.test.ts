@@ -38,7 +38,7 @@ describeLogged('every message that did not end done', (stage) => {
       const { code, outcome, stage: at, path: place, error = '', group } = record
       const found = { code, outcome, at, place }
       assert.deepEqual(found, { ...of, at: 'respond', place: `requests.response[${index}]` })
-      assert.equal(error, 'The request "beds" was answered with status 409: {"problem":"Bed 7 is taken","token":"***"}')
+      assert.equal(error, `beds answered 409 to POST ${upstream.url}/full: {"problem":"Bed 7 is taken","token":"***"}`)
       const listed = await stage.recorded('error=Bed%207&from=-1h', index + 1)
       assert.ok(listed.some((one) => one.id === id && one.error === error))
       assert.equal((await stage.get(`/messages/groups/${group}`)).json<{ path: string }>().path, place)

@@ -165,7 +165,7 @@ describe('/messages', { skip: NO_BROWSER }, () => {
       requests: { response: [{ id: 'beds', config: { method: 'POST', url: `${upstream.url}/beds` } }] },
     })
     const id = await send(service, '/wards', { ward: '7' })
-    const sentence = 'The request "beds" was answered with status 422: no such ward'
+    const sentence = `beds answered 422 to POST ${upstream.url}/beds: no such ward`
     await open(`messages`)
     await page.getByRole('row').getByText(sentence).waitFor()
     await open(`endpoints/${_id}/edit?message=${id}`)

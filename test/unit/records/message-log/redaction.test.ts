@@ -46,6 +46,19 @@ const texts = [
     text: 'The lookup "a" answered with status 503. It was not tried again: too many.',
     redacted: 'The lookup "a" answered with status 503. It was not tried again: too many.',
   },
+  {
+    text: 'a answered 404 to GET http://a.test:80/x.y: a: b\nc',
+    redacted: 'a answered 404 to GET http://a.test:80/x.y: ***',
+  },
+  { text: 'a answered 404 to GET http://a.test/', redacted: 'a answered 404 to GET http://a.test/' },
+  {
+    text: 'a answered 302 to GET http://a.test/. No: b. It said: c',
+    redacted: 'a answered 302 to GET http://a.test/. No: b. It said: ***',
+  },
+  {
+    text: 'a answered 503 to GET http://a.test/. Not again: b.',
+    redacted: 'a answered 503 to GET http://a.test/. Not again: b.',
+  },
 ]
 for (const { text, redacted } of texts) {
   test(`what another system said is taken out of ${JSON.stringify(text)}`, () => {
