@@ -1,6 +1,7 @@
 /** `/messages` and the captures of endpoints: recorded messages. Bodies may hold confidential data about people. */
 import type { FastifyReply } from 'fastify'
 import Type, { type Static, type TSchema } from 'typebox'
+import { ENDPOINT_METHODS } from '../core/http.ts'
 import { SOURCES } from '../core/origin.ts'
 import { cursor } from '../core/records/cursor.ts'
 import { type BodySummary, MASK_CAUSES, OUTCOMES, type RecordedBody } from '../core/records/message-record.ts'
@@ -25,6 +26,7 @@ import {
 } from '../core/schema.ts'
 import { STAGE_NAMES } from '../core/tracing/stages.ts'
 import { NOT_MADE_CAUSES, TOKEN_ORIGINS } from '../core/tracing/trace.ts'
+import { readUnknownRoute } from '../core/unknown-route.ts'
 import { parseMediaType } from '../formats/media-type.ts'
 import { sendAnswer } from '../inbound/http/replies.ts'
 import { MAX_CAPTURED, wrongEnd } from '../records/message-log/captures.ts'
@@ -130,6 +132,10 @@ export const Message = named(
   {
     ...listed,
     callsOmitted: whole,
+    needs: described(
+      object({ method: enumSchema(ENDPOINT_METHODS), pattern: text }),
+      'Of a message that no endpoint listened to: the route of an endpoint that would take it.',
+    ),
     notMade: described(
       list(NotMadeRequest),
       'The requests that were not made, because `when` did not give true or another lookup failed before.',
@@ -238,7 +244,13 @@ export const messageRoutes = [
     handle: async ({ params }, { records: { search, replayable } }) => {
       const record = await search.get(params.id)
       const group = groupKeyFor(record)
-      return { ...record, ...(group !== undefined && { group }), replayable: await replayable(record) }
+      const needs = record.code === 'ROUTE_UNKNOWN' ? readUnknownRoute(record.error ?? '') : undefined
+      return {
+        ...record,
+        ...(group !== undefined && { group }),
+        ...(needs !== undefined && { needs }),
+        replayable: await replayable(record),
+      }
     },
   }),
   route({

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../core/json.ts'
 import type { Answer, Headers } from '../../core/message.ts'
 import { HTTP, type Origin } from '../../core/origin.ts'
 import { MASK } from '../../core/secrets/secrets.ts'
+import { unknownRoute } from '../../core/unknown-route.ts'
 import type { CompiledEndpoint } from '../../endpoints/compiled-endpoint.ts'
 import type { LoadShedder } from '../admission/load-shedder.ts'
 import type { CompletedMessage } from '../completed-message.ts'
@@ -282,8 +283,8 @@ export function messageSide(options: ListenerOptions, { listen, findEndpoint }: 
 function unrouted(match: Exclude<Match, { kind: 'endpoint' }>, method: string, url: string): Failure {
   const path = pathFromUrl(url)
   if (match.kind === 'unknown') {
-    const unquoted = `No endpoint listens on ${method} ${maskedPath(path)}.`
-    return new Failure('ROUTE_UNKNOWN', `No endpoint listens on ${method} ${path}.`, { unquoted })
+    const unquoted = unknownRoute(method, maskedPath(path))
+    return new Failure('ROUTE_UNKNOWN', unknownRoute(method, path), { unquoted })
   }
   const allow = match.allow.join(', ')
   const sentence = (what: string) => `${what} does not take ${method}, but ${allow}.`

@@ -37,13 +37,13 @@ export function createDraftEndpoint({ settings, dryRun }: DraftEndpointOptions):
     const { errors, clashes } = lint as unknown as Readonly<Record<'errors' | 'clashes', readonly Lint[]>>
     return [...errors, ...clashes]
   }
-  return async ({ name, pattern, format, sample }) => {
+  return async ({ name, pattern, method, format, sample }) => {
     const message = sample === undefined ? smallestMessage(settings, format) : readDraftSample(sample, format, settings)
     if ('severity' in message) {
-      const smallest = newDocument(name, pattern, smallestMessage(settings, format))
+      const smallest = newDocument(name, pattern, smallestMessage(settings, format), method)
       throw invalid([...(await lintDocument(smallest)), message])
     }
-    const { document, lints } = await withoutFaults(newDocument(name, pattern, message), lintDocument)
+    const { document, lints } = await withoutFaults(newDocument(name, pattern, message, method), lintDocument)
     const faults = toFaults(lints)
     if (sample === undefined || faults.length > 0) return { document, faults }
     return { document, test: await testWith(document, message), faults }
@@ -92,13 +92,18 @@ export function readSample(
 export const smallestMessage = (settings: ParserSettings, format: Format = DEFAULT_FORMAT): SampleMessage =>
   readSample(Buffer.from(codecForFormat(format).sample), settings, format)
 
-/** `pattern`: of the route. Out: a document, of which some entries may have faults. */
-export function newDocument(name: string, pattern: string, { value, format, text }: SampleMessage): JsonObject {
+/** `pattern`, `method`: of the route. Out: a document, of which some entries may have faults. */
+export function newDocument(
+  name: string,
+  pattern: string,
+  { value, format, text }: SampleMessage,
+  method = 'POST',
+): JsonObject {
   const codec = codecForFormat(format)
   const mapping = toMapping(value, codec.findRoot(text))
   return {
     name,
-    endpoint: { pattern, method: 'POST' },
+    endpoint: { pattern, method },
     transformation: { input: format, output: format },
     ...guessOptions(format, text),
     ...(codec.hasTypes && format === codec.name && isObject(value) ? { inputValidation: toSchema(value) } : {}),

@@ -2,6 +2,7 @@
 import type { Static } from 'typebox'
 import { MAX_EXAMPLES } from '../../core/examples.ts'
 import { Failure } from '../../core/failure.ts'
+import { ENDPOINT_METHODS } from '../../core/http.ts'
 import { isObject, type Json, type JsonObject } from '../../core/json.ts'
 import { type Lint, type LintSink, toFaults } from '../../core/lint.ts'
 import {
@@ -111,6 +112,7 @@ export const DraftRequest = noted(
     'DraftRequest',
     { name: text, pattern: text },
     {
+      method: described(enumSchema(ENDPOINT_METHODS), 'Of the route; POST by default.'),
       format: described(enumSchema(FORMATS), 'Of the messages; by default that of the sample.'),
       sample: described(text, 'A message as sent.'),
     },

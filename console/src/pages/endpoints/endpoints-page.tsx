@@ -33,7 +33,8 @@ export function EndpointsPage() {
   const isFiltered = search.q !== undefined || search.label !== undefined
   const refused = useRefusal('author')
   const show = (dialog: EndpointsSearch['dialog']) => void navigate({ search: (before) => ({ ...before, dialog }) })
-  const close = () => show(undefined)
+  const close = () =>
+    void navigate({ search: ({ dialog: _dialog, pattern: _pattern, method: _method, ...before }) => before })
   return (
     <Page
       title="Endpoints"
@@ -62,7 +63,7 @@ export function EndpointsPage() {
         onSort={(by) => change({ sort: ENDPOINT_SORTS.find((one) => one === by) })}
         empty={<NoEndpoints isFiltered={isFiltered} refused={refused} onNew={() => show('new')} />}
       />
-      {search.dialog === 'new' && refused === undefined && <NewEndpointDialog onClose={close} />}
+      {search.dialog === 'new' && refused === undefined && <NewEndpointDialog route={search} onClose={close} />}
       {search.dialog === 'import' && refused === undefined && <ImportDialog onClose={close} />}
     </Page>
   )

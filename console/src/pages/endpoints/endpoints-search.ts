@@ -21,6 +21,9 @@ const PARAMETERS = {
   label: asText,
   /** The dialog that is open. */
   dialog: asChoice(['new', 'import']),
+  /** Of the new endpoint: the route that a message needs. */
+  pattern: asText,
+  method: asChoice(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
 }
 
 export const readEndpointsSearch = readSearch(PARAMETERS)

@@ -17,17 +17,21 @@ import { notify } from '../../ui/states/notices.tsx'
 /** `sample`: the format that the message has. */
 type GivenFormat = 'sample' | DraftFormat
 
+type GivenRoute = Readonly<{ pattern?: string | undefined; method?: DraftRequest['method'] | undefined }>
+
 const SAME: Choice<GivenFormat> = { value: 'sample', label: 'Same as the message' }
 
 /** Places of faults that have a field here. */
 const OWN_FIELDS = ['name', 'endpoint.pattern', 'sample']
 
-export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
+/** `route`: what a message needs that no endpoint took. */
+export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRoute; onClose(): void }>) {
+  const { method = 'POST' } = route
   const client = useQueryClient()
   const navigate = useNavigate()
   const origin = useMe()?.messageOrigin ?? ''
   const [name, setName] = useState('')
-  const [typedPattern, setPattern] = useState<string>()
+  const [typedPattern, setPattern] = useState(route.pattern)
   const [format, setFormat] = useState<GivenFormat>('sample')
   const [sample, setSample] = useState('')
   const [isKept, setKept] = useState(true)
@@ -52,13 +56,14 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
       const request: DraftRequest = {
         name: name.trim(),
         pattern: pattern.trim(),
+        method,
         ...(format !== 'sample' && { format }),
         ...(hasSample && { sample }),
       }
       const draft = await draftEndpoint(request)
       const { id, test } = await createFromDraft(draft, isKept)
       await client.invalidateQueries({ queryKey: queryParts.endpoints })
-      notify(`Messages go to POST ${origin}${request.pattern} from now on.`)
+      notify(`Messages go to ${method} ${origin}${request.pattern} from now on.`)
       void navigate({ to: '/endpoints/$id/edit', params: { id }, search: test === undefined ? {} : { test } })
     } catch (thrown) {
       setFailure(asFailure(thrown))
@@ -93,7 +98,7 @@ export function NewEndpointDialog({ onClose }: Readonly<{ onClose(): void }>) {
           }}
           isRequired
           placeholder="/orders"
-          hint="Messages are sent there by POST. “:id” matches any name."
+          hint={`Messages are sent there by ${method}. “:id” matches any name.`}
           fault={faultAt('endpoint.pattern')}
         />
         <TextField

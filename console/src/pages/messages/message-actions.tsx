@@ -17,7 +17,7 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
   const navigate = useNavigate()
   const operator = useRefusal('operator')
   const author = useRefusal('author')
-  const { id, endpointId, bodies, source, replayable } = message
+  const { id, endpointId, bodies, source, replayable, needs } = message
   const isRecorded = bodies.some(({ which }) => which === 'request')
   const missing = endpointId === undefined ? 'No endpoint took the message.' : isRecorded ? undefined : WHY_NOT_RECORDED
   const otherDoor =
@@ -32,7 +32,16 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
   const close = () => setOpen(undefined)
   return (
     <div className="row">
-      <Button tone="primary" refused={operator ?? missing} keys="d" onPress={debug}>
+      {needs !== undefined && (
+        <Button
+          tone="primary"
+          refused={author}
+          onPress={() => void navigate({ to: '/endpoints', search: { dialog: 'new', ...needs } })}
+        >
+          Create an endpoint here …
+        </Button>
+      )}
+      <Button tone={needs === undefined ? 'primary' : 'plain'} refused={operator ?? missing} keys="d" onPress={debug}>
         Debug in editor
       </Button>
       <Button refused={operator ?? cannotReplay} keys="r" onPress={() => setOpen('replay')}>

@@ -47,12 +47,27 @@ describeLogged('every message that did not end done', (stage) => {
 
   test('shows method and path where no endpoint took it, without what may be a secret or a name', async () => {
     await stage.service.register({ endpoint: { pattern: '/posts/:id' } })
-    for (const [method, path, sentence] of [
-      ['GET', '/api/v2/order-lines/17/Jane?a=1', 'No endpoint listens on GET /api/v2/order-lines/***/***.'],
-      ['PUT', '/posts/s3cret', '/posts/*** does not take PUT, but POST.'],
+    const words = '/a/b/c/d/e/f/g/h/i'
+    for (const [method, path, sentence, needs] of [
+      [
+        'GET',
+        '/api/v2/order-lines/17/Jane?a=1',
+        'No endpoint listens on GET /api/v2/order-lines/***/***.',
+        { method: 'GET', pattern: '/api/v2/order-lines/:part1/:part2' },
+      ],
+      ['PUT', '/lab/ordres', 'No endpoint listens on PUT /lab/ordres.', { method: 'PUT', pattern: '/lab/ordres' }],
+      ['OPTIONS', '/lab', 'No endpoint listens on OPTIONS /lab.', undefined],
+      ['POST', words, 'No endpoint listens on POST /a/b/c/d/e/f/g/h/….', undefined],
+      ['PUT', '/posts/s3cret', '/posts/*** does not take PUT, but POST.', undefined],
     ] as const) {
       const reply = await stage.service.fetch(path, { method })
-      assert.equal((await stage.record(idOf(reply))).error, sentence)
+      const record: MessageRecord & Readonly<{ needs?: object }> = await stage.record(idOf(reply))
+      assert.deepEqual([record.error, record.needs], [sentence, needs])
+      if (needs === undefined) continue
+      const draft = { name: `For ${path}`, ...needs }
+      const drafted = await fetch(`${stage.service.adminUrl}/endpoints/draft`, json('POST', draft))
+      const { document, faults } = (await drafted.json()) as { document: { endpoint: object }; faults: object[] }
+      assert.deepEqual([document.endpoint, faults], [needs, []])
     }
   })
 })

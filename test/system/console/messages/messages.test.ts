@@ -152,6 +152,23 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await checkAccessibility()
   })
 
+  test('makes an endpoint of what a message needs that no endpoint took', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    const reply = await service.fetch('/lab/ordres/17', json('PUT', {}))
+    assert.match(reply.text, /No endpoint listens on PUT \/lab\/ordres\/17\./)
+    await open(`messages/${reply.headers.get('x-crosswalk-message-id')}`)
+    await page.getByText('No endpoint listens on PUT /lab/ordres/***.').last().waitFor()
+    await page.getByRole('button', { name: 'Create an endpoint here …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New endpoint' })
+    await dialog.getByText('Messages are sent there by PUT.').waitFor()
+    assert.equal(await dialog.getByLabel('Path').inputValue(), '/lab/ordres/:part1')
+    await checkAccessibility()
+    await dialog.getByLabel('Name').fill('Lab orders')
+    await dialog.getByRole('button', { name: 'Create endpoint' }).click()
+    await page.waitForURL(/\/edit/)
+    assert.notEqual((await service.fetch('/lab/ordres/17', json('PUT', {}))).status, 404)
+  })
+
   test('says in Debug and in lists why the target refused, and at which stage', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test, { env: { MESSAGE_LOG: 'all' } })
     const upstream = await startUpstream((_request, response) => {
