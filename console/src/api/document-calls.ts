@@ -54,3 +54,13 @@ export const createDocument = (text: string, change: Change): Promise<Written> =
       ...jsonText(text),
     }),
   )
+
+/** Pauses or resumes an endpoint, by a version with that one change. Fails with an ApiFailure: 412 if it changed meanwhile. */
+export async function pauseEndpoint(id: string, paused: boolean): Promise<Written> {
+  const { etag } = await readDocument(id)
+  const headers = changeHeaders({ ifMatch: etag, note: paused ? 'Paused.' : 'Resumed.' })
+  // In a merge patch, null removes the field.
+  return readAnswer(
+    api.PATCH('/endpoints/{id}', { params: { path: { id } }, headers, body: { paused: paused || null } }),
+  )
+}

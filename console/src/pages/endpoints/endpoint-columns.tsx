@@ -21,6 +21,7 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
           <VisibleText text={name} max={200} />
         </Link>
         {row.active && row.reason === undefined ? null : <EndpointState {...row} />}
+        {row.paused && <StatusChip tone="warn">Paused</StatusChip>}
         <Labels labels={labels} />
       </>
     ),

@@ -5,13 +5,14 @@ import { Link } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { type EndpointRow, formatEntrance, isRouted } from '../../api/endpoint-row.ts'
 import { queries } from '../../api/queries.ts'
-import { useMe } from '../../api/session.ts'
+import { useMe, useRefusal } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
 import { StatusChip } from '../data/status-chip.tsx'
 import { Page } from '../states/page.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 
 const SampleCurlDialog = lazy(async () => ({ default: (await import('./sample-curl-dialog.tsx')).SampleCurlDialog }))
+const PauseDialog = lazy(async () => ({ default: (await import('./pause-dialog.tsx')).PauseDialog }))
 const EndpointSchedule = lazy(async () => ({ default: (await import('./endpoint-schedule.tsx')).EndpointSchedule }))
 
 /** The row of an endpoint; null if there is none, or no longer. */
@@ -68,7 +69,9 @@ const SCHEDULE_SPACE = <div className="endpoint-schedule row" />
 
 export function EndpointNavigation({ id, row, data, hasSchedule = false }: EndpointNavigationProps) {
   const origin = useMe()?.messageOrigin ?? ''
-  const [isCurlShown, setCurl] = useState(false)
+  const refused = useRefusal('author')
+  const [dialog, setDialog] = useState<'curl' | 'pause'>()
+  const close = () => setDialog(undefined)
   useEffect(() => {
     if (data !== undefined) lastData.set(id, data)
   }, [id, data])
@@ -90,11 +93,15 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
               {row.reason === 'pending' ? 'Not compiled yet' : 'Not active'}
             </StatusChip>
           )}
+          {row.paused && <StatusChip tone="warn">Paused</StatusChip>}
           {isRouted(row) && (
-            <Button tone="quiet" onPress={() => setCurl(true)}>
+            <Button tone="quiet" onPress={() => setDialog('curl')}>
               Copy as curl …
             </Button>
           )}
+          <Button tone="quiet" refused={refused} onPress={() => setDialog('pause')}>
+            {row.paused ? 'Resume …' : 'Pause …'}
+          </Button>
         </>
       )}
       <nav className="nav row end-row" aria-label="Pages of the endpoint">
@@ -116,9 +123,10 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
           {row?.schedule ? <EndpointSchedule row={row} schedule={row.schedule} /> : SCHEDULE_SPACE}
         </Suspense>
       )}
-      {isCurlShown && row && isRouted(row) && (
+      {row && dialog !== undefined && (
         <Suspense>
-          <SampleCurlDialog row={row} origin={origin} onClose={() => setCurl(false)} />
+          {dialog === 'pause' && <PauseDialog row={row} onClose={close} />}
+          {dialog === 'curl' && isRouted(row) && <SampleCurlDialog row={row} origin={origin} onClose={close} />}
         </Suspense>
       )}
     </div>

@@ -212,3 +212,33 @@ describe('the statistics of an endpoint', { skip: NO_BROWSER }, () => {
     await checkAccessibility()
   })
 })
+
+describe('an endpoint', { skip: NO_BROWSER }, () => {
+  test('is paused and resumed at its head, by versions of that one change', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    const { _id } = await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
+    const sent = async () => (await service.fetch('/orders', json('POST', { a: 1 }))).status
+    await open(`endpoints/${_id}/versions`)
+    await page.getByRole('button', { name: 'Pause …' }).click()
+    await page.getByText('requests are answered with 503').waitFor()
+    await checkAccessibility()
+    await page.getByRole('button', { name: 'Pause endpoint' }).click()
+    await page.getByText('The endpoint is paused.').waitFor()
+    await page.locator('.endpoint-head .chip', { hasText: 'Paused' }).waitFor()
+    assert.equal(await sent(), 503)
+    await open('endpoints')
+    await page.getByRole('row', { name: /Orders.*Paused/ }).waitFor()
+    await page.getByRole('link', { name: 'Orders' }).click()
+    await page.getByRole('button', { name: 'Resume …' }).click()
+    await page.getByRole('button', { name: 'Resume endpoint' }).click()
+    await page.getByText('The endpoint is resumed.').waitFor()
+    assert.equal(await sent(), 200)
+    const versions = (await service.fetch(`/endpoints/${_id}/versions`)).json<{ origin: { note?: string } }[]>()
+    assert.deepEqual(
+      versions.map(({ origin }) => origin.note),
+      ['Resumed.', 'Paused.', undefined],
+    )
+    const diff = await service.fetch(`/endpoints/${_id}/versions/1/diff/3`)
+    assert.deepEqual(diff.json<{ changes: unknown[] }>().changes, [])
+  })
+})
