@@ -1,17 +1,18 @@
 /** The messages that the URL names, or that somebody typed. */
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { type ApiFailure, asFailure, ApiFailure as Failure } from '../../api/api-failure.ts'
-import { NO_BODY } from './dialogs/message-dialog.tsx'
 import type { MappingSearch } from './mapping-search.ts'
+import type { KeptData } from './use-kept-data.ts'
 import { type MessageData, useRecentMessages, useTestData } from './use-mapping-runs.ts'
 
-export function useMappingData(id: string, { message, test, more = 0 }: MappingSearch) {
-  const [typed, setTyped] = useState(NO_BODY)
+export function useMappingData(id: string, { message, test, more = 0 }: MappingSearch, kept: KeptData) {
+  const isNamed = [message, test, kept.message].some((name) => name !== undefined)
+  const typed = isNamed ? undefined : kept.typed
   const recent = useRecentMessages(id)
   const ofTest = useTestData(id, test)
   const messages = recent.data
   const data = useMemo((): MessageData | undefined => {
-    if (typed.body !== '') {
+    if (typed !== undefined) {
       const { body, contentType } = typed
       return { name: 'the typed message', given: [{ message: { body, ...(contentType && { contentType }) } }] }
     }
@@ -25,7 +26,7 @@ export function useMappingData(id: string, { message, test, more = 0 }: MappingS
     }
     return ofTest.data ? { name: `the test "${test}"`, given: [ofTest.data] } : undefined
   }, [typed, message, more, messages, ofTest.data, test])
-  return { data, recent: messages ?? NONE, typed, setTyped, failure: findTestFailure(test, ofTest) }
+  return { data, recent: messages ?? NONE, hasTyped: typed !== undefined, failure: findTestFailure(test, ofTest) }
 }
 
 const NONE: readonly never[] = []

@@ -7,13 +7,14 @@ import { useRefusal } from '../../api/session.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'
 import { type Draft, smallestEdit } from '../../draft/draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { Splitter } from '../../ui/controls/splitter.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { ConnectDialog } from './dialogs/connect-dialog.tsx'
-import { MessageDialog, NO_BODY } from './dialogs/message-dialog.tsx'
+import { MessageDialog } from './dialogs/message-dialog.tsx'
 import { SuggestDialog } from './dialogs/suggest-dialog.tsx'
-import { TargetDialog, type WantedOutput } from './dialogs/target-dialog.tsx'
+import { TargetDialog } from './dialogs/target-dialog.tsx'
 import { ValueDialog } from './dialogs/value-dialog.tsx'
 import { useMappingData } from './mapping-data.ts'
 import { readMappingSearch } from './mapping-search.ts'
@@ -26,6 +27,7 @@ import { lineName } from './model/run-coverage.ts'
 import type { ConnectedLine } from './model/shown-fields.ts'
 import { RunNotes } from './run-notes.tsx'
 import { createSuggestRequest, withSuggestions } from './suggestions.ts'
+import { useKeptData } from './use-kept-data.ts'
 import { createRunRequest, useMappingRuns } from './use-mapping-runs.ts'
 import { usePicture } from './use-picture.ts'
 import { useSettled, useStable } from './use-stable.ts'
@@ -38,6 +40,8 @@ const route = getRouteApi('/endpoints/$id/mapping')
 const FILTER_IN_URL_AFTER_MS = 400
 /** The trees and lines of a large mapping are drawn once for a word, not for each of its letters. */
 const FILTER_AFTER_MS = 120
+/** Percent of the window. */
+const BOARD_HEIGHT = 48
 
 export type MappingEditorProps = Readonly<{
   draft: Draft
@@ -57,10 +61,15 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const [words, setWords] = useState(search.q ?? '')
-  const [wanted, setWanted] = useWanted(draft)
   const [selection, setSelection] = useState<Selection>({})
   const [open, setOpen] = useState<Open>()
-  const { data, recent, typed, setTyped, failure: dataFailure } = useMappingData(draft.id, search)
+  const changeSearch = (changes: Readonly<Record<string, unknown>>) =>
+    void navigate({ search: (before) => readMappingSearch({ ...before, ...changes }), replace: true })
+  const [kept, keep] = useKeptData(draft, search.message, (message) => {
+    if (search.test === undefined) changeSearch({ message })
+  })
+  const { wanted, height = BOARD_HEIGHT } = kept
+  const { data, recent, hasTyped, failure: dataFailure } = useMappingData(draft.id, search, kept)
   const mayRun = useRefusal(search.message === undefined ? 'author' : 'operator')
   const runs = useMappingRuns(draft.id, mapping.text, data)
   const vocabulary = useVocabulary().data
@@ -71,8 +80,6 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   })
   const { lines, source, target } = picture
 
-  const changeSearch = (changes: Readonly<Record<string, unknown>>) =>
-    void navigate({ search: (before) => readMappingSearch({ ...before, ...changes }), replace: true })
   const keepWords = useEffectEvent(() => {
     if (words !== (search.q ?? '')) changeSearch({ q: words })
   })
@@ -133,11 +140,14 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
         onWords={setWords}
         recent={recent}
         refused={mayRun}
-        hasTyped={typed.body !== ''}
+        hasTyped={hasTyped}
         counts={runs.coverage.mapped === 0 ? undefined : picture.counts}
         onChange={changeSearch}
         onType={() => setOpen('message')}
-        onClearTyped={() => setTyped(NO_BODY)}
+        onLoad={(message) => {
+          keep(message === undefined ? { message, typed: undefined } : { message })
+          changeSearch({ message, test: undefined, ...(message === undefined && { more: undefined }) })
+        }}
       />
       <FailureNotice failure={dataFailure} />
       <FailureNotice failure={runs.failure} onRetry={runs.failure?.isRefusal ? undefined : runs.retry} />
@@ -145,6 +155,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
       <div className="mapping-body stack">
         <div className="mapping-picture stack">
           <MappingBoard
+            height={height}
             source={source}
             target={target}
             lines={lines}
@@ -152,6 +163,13 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
             selection={selection}
             onSelect={setSelection}
             onConnect={refused === undefined ? connect : undefined}
+          />
+          <Splitter
+            label="Height of the picture"
+            value={height}
+            min={30}
+            max={85}
+            onChange={(next) => keep({ height: next })}
           />
           <div className="row">
             <Button onPress={() => setOpen('target')}>
@@ -218,12 +236,21 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           onClose={close}
         />
       )}
-      {open === 'message' && <MessageDialog value={typed} onUse={setTyped} onClose={close} />}
+      {open === 'message' && (
+        <MessageDialog
+          value={kept.typed}
+          onUse={(typed) => {
+            keep({ typed, message: undefined })
+            changeSearch({ message: undefined, test: undefined, more: undefined })
+          }}
+          onClose={close}
+        />
+      )}
       {open === 'target' && (
         <TargetDialog
           value={wanted}
           readFields={async (part) => (await suggestEntries(suggestRequest(part, true))).fields ?? []}
-          onUse={setWanted}
+          onUse={(next) => keep({ wanted: next })}
           onClose={close}
         />
       )}
@@ -242,19 +269,6 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
       )}
     </div>
   )
-}
-
-/** Stays with the draft while the page goes to another view of it and back. */
-const keptWanted = new WeakMap<Draft, WantedOutput>()
-
-function useWanted(draft: Draft) {
-  const [wanted, setWanted] = useState(keptWanted.get(draft))
-  const change = (next: WantedOutput | undefined) => {
-    if (next === undefined) keptWanted.delete(draft)
-    else keptWanted.set(draft, next)
-    setWanted(next)
-  }
-  return [wanted, change] as const
 }
 
 const NONE: never[] = []

@@ -222,6 +222,41 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     assert.match(await draftOf(page, id), /"requestBody.patient.family": "surname"/)
   })
 
+  test('shows at a later visit what it showed before: the message, the output and the height of the picture', async (test) => {
+    const { page, id, message, open, checkAccessibility } = await openMapping(test)
+    await page.getByRole('button', { name: 'Fields of the output' }).click()
+    await page.getByRole('dialog').getByLabel('Text').fill('{"surname":"x"}')
+    await page.getByRole('button', { name: 'Show its fields' }).click()
+    await target(page, 'surname').waitFor()
+    const splitter = page.getByRole('separator', { name: 'Height of the picture' })
+    const board = page.locator('.mapping-board')
+    const height = async () => (await board.boundingBox())?.height ?? 0
+    const before = await height()
+    await splitter.press('ArrowDown')
+    await until(height, (now) => now > before)
+    await splitter.press('End')
+    assert.equal(await splitter.getAttribute('aria-valuenow'), '85')
+    await open(`endpoints/${id}/mapping`)
+    await page.waitForURL(new RegExp(`message=${message}`))
+    await page.getByText('ran dry on').waitFor()
+    await target(page, 'surname').waitFor()
+    assert.equal(await splitter.getAttribute('aria-valuenow'), '85')
+    await checkAccessibility()
+    // A typed message takes the place of the recorded one, until none is chosen.
+    await page.getByRole('button', { name: 'Type a message' }).click()
+    await page.getByRole('dialog').getByLabel('Body').fill('{"nickname":"J"}')
+    await page.getByRole('button', { name: 'Run dry' }).click()
+    await source(page, 'nickname').waitFor()
+    await open(`endpoints/${id}/mapping`)
+    await source(page, 'nickname').waitFor()
+    await page.getByLabel('Message', { exact: true }).selectOption('')
+    await source(page, 'nickname').waitFor({ state: 'detached' })
+    await page.reload()
+    await target(page, 'surname').waitFor()
+    assert.equal(await page.getByLabel('Message', { exact: true }).inputValue(), '')
+    assert.equal(await source(page, 'nickname').count(), 0)
+  })
+
   test('shows names and values of any kind as text, and connects them', async (test) => {
     const hostile = {
       '<img src=x onerror=alert(1)>': '<script>alert(1)</script>',

@@ -6,17 +6,15 @@ import { TextField } from '../../../ui/controls/fields.tsx'
 /** The body as it would arrive, and its media type if it is not that of the endpoint. */
 export type TypedBody = Readonly<{ body: string; contentType: string }>
 
-export const NO_BODY: TypedBody = { body: '', contentType: '' }
-
 export type MessageDialogProps = Readonly<{
-  value: TypedBody
+  value: TypedBody | undefined
   onUse(value: TypedBody): void
   onClose(): void
 }>
 
 export function MessageDialog({ value, onUse, onClose }: MessageDialogProps) {
-  const [body, setBody] = useState(value.body)
-  const [contentType, setContentType] = useState(value.contentType)
+  const [body, setBody] = useState(value?.body ?? '')
+  const [contentType, setContentType] = useState(value?.contentType ?? '')
   return (
     <ConfirmDialog
       title="Type a message"
@@ -27,7 +25,10 @@ export function MessageDialog({ value, onUse, onClose }: MessageDialogProps) {
       onConfirm={() => onUse({ body, contentType })}
       onClose={onClose}
     >
-      <p>The body runs through the draft. Nothing is sent on or stored.</p>
+      <p>
+        The body runs through the draft. Nothing is sent on or stored; this tab keeps the text until you sign out or
+        choose None.
+      </p>
       <TextField label="Body" rows={14} value={body} onChange={setBody} />
       <TextField
         label="Content type"

@@ -50,7 +50,7 @@ export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialog
     >
       <p>
         Its fields appear among the targets, so that you can connect them, and entries can be suggested. Nothing is
-        stored.
+        stored; this tab keeps the text until you sign out or remove it.
       </p>
       <SelectField<WantedOutput['kind']> label="Kind" value={kind} choices={KINDS} onChange={setKind} />
       <TextField label="Text" rows={14} value={text} onChange={setText} />

@@ -23,7 +23,8 @@ export type DataBarProps = Readonly<{
   counts: CoverageCounts | undefined
   onChange(changes: Partial<Record<keyof MappingSearch, string | number | undefined>>): void
   onType(): void
-  onClearTyped(): void
+  /** Shows a recorded message; undefined for none. */
+  onLoad(message: string | undefined): void
 }>
 
 const MORE = [0, 4, 9, 19]
@@ -40,7 +41,7 @@ export function DataBar({
   counts,
   onChange,
   onType,
-  onClearTyped,
+  onLoad,
 }: DataBarProps) {
   const filter = useRef<HTMLInputElement>(null)
   useKey('/', 'Filter the fields', () => filter.current?.focus())
@@ -54,9 +55,7 @@ export function DataBar({
     ...recent.map((one) => ({ value: one.id, label: formatLabel(one) })),
   ]
   const load = (value: string) => {
-    if (value === TYPED || value === TEST) return
-    onClearTyped()
-    onChange({ message: value === '' ? undefined : value, test: undefined, ...(value === '' && { more: undefined }) })
+    if (value !== TYPED && value !== TEST) onLoad(value === '' ? undefined : value)
   }
   return (
     <div className="stack">

@@ -1,5 +1,5 @@
 /** The picture of the mapping: two trees with the lines between them. */
-import { memo, type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
+import { type CSSProperties, memo, type ReactNode, useEffect, useEffectEvent, useMemo, useRef, useState } from 'react'
 import type { FieldNode, FieldTree } from '../model/field-tree.ts'
 import { layOutLines, type PaneView, type ShownRows, scrollTo, shownRows, visibleRow } from '../model/line-layout.ts'
 import { type ConnectedLine, type Marks, openNodes } from '../model/shown-fields.ts'
@@ -18,6 +18,8 @@ export type Selection = Readonly<{
 }>
 
 export type MappingBoardProps = Readonly<{
+  /** Percent of the window's height. */
+  height: number
   source: BoardSide
   target: BoardSide
   lines: readonly ConnectedLine[]
@@ -30,6 +32,7 @@ export type MappingBoardProps = Readonly<{
 }>
 
 export const MappingBoard = memo(function MappingBoard({
+  height,
   source,
   target,
   lines,
@@ -76,7 +79,7 @@ export const MappingBoard = memo(function MappingBoard({
   })
   const isOn = onConnect !== undefined
   return (
-    <div className="mapping-board" ref={board}>
+    <div className="mapping-board" ref={board} style={{ '--height': `${height}vh` } as CSSProperties}>
       <FieldPane
         side="source"
         {...source}
