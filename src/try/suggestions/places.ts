@@ -19,9 +19,11 @@ export type Leaf = Readonly<{
   types: ReadonlySet<LeafType>
   /** What a sample has there: its value, or those of all elements of the lists around. */
   value?: Json | undefined
+  /** The schema requires it, and every object that it is in. */
+  isRequired?: boolean
 }>
 
-type Noted = { types: Set<LeafType>; values: Json[] }
+type Noted = { types: Set<LeafType>; values: Json[]; isRequired?: true }
 type Node = PathNode<Noted>
 
 const MAX_LEAVES = 3_000
@@ -33,6 +35,9 @@ const ELEMENTS_SEEN = 50
 const DEEPEST = 8
 /** References from one to the next, for one leaf. */
 const MAX_REFERENCES = 16
+
+/** Schemas around a place whose lists of required names are known at its properties. */
+const MAX_REQUIRING = 16
 
 const EACH: PathStep = { kind: 'each' }
 
@@ -58,7 +63,7 @@ export class Places {
    * schema. Anything else of a schema does not name a place.
    */
   addSchema(schema: JsonObject): void {
-    this.#addSchema({ root: schema, known: new Map() }, schema, this.#root, 0, [])
+    this.#addSchema({ root: schema, known: new Map() }, schema, this.#root, 0, [], { isRequired: true, names: [] })
   }
 
   /** `roots`: how many first steps say nothing of a leaf. */
@@ -67,9 +72,9 @@ export class Places {
       const all = stepsTo(place)
       const isList = all.at(-1)?.kind === 'each'
       const steps = isList ? all.slice(0, -1) : all
-      const { types, values } = place.noted as Noted
+      const { types, values, isRequired = false } = place.noted as Noted
       const value = countLists(all) > 0 && values.length > 0 ? values : values[0]
-      return { steps, path: pathText(steps), names: steps.slice(roots), isList, types, value }
+      return { steps, path: pathText(steps), names: steps.slice(roots), isList, types, value, isRequired }
     })
   }
 
@@ -125,29 +130,37 @@ export class Places {
     place: Node | undefined,
     depth: number,
     seen: readonly JsonObject[],
+    need: Need,
   ): void {
     if (!this.#look() || !isObject(part) || depth > DEEPEST || place === undefined) return
-    const { target, types } = readFacts(reading, part)
+    const { target, types, required } = readFacts(reading, part)
+    const isNamed = required.size > 0 && need.names.length < MAX_REQUIRING
+    const own: Need = isNamed ? { ...need, names: [...need.names, required] } : need
     if (isObject(target) && !seen.includes(target)) {
       if (seen.length === MAX_REFERENCES) this.#cut = true
-      else this.#addSchema(reading, target, place, depth, [...seen, target])
+      else this.#addSchema(reading, target, place, depth, [...seen, target], own)
     }
     const { properties, items } = part
     for (const parts of [part.allOf, part.anyOf, part.oneOf]) {
       for (const one of Array.isArray(parts) ? (parts as readonly Json[]) : []) {
         if (this.#isFull) return
-        this.#addSchema(reading, one, place, depth, seen)
+        this.#addSchema(reading, one, place, depth, seen, parts === part.allOf ? own : OPTIONAL)
       }
     }
     if (isObject(properties)) {
       for (const name in properties) {
         if (this.#isFull) return
-        this.#addSchema(reading, properties[name], this.#below(place, { kind: 'name', name }), depth + 1, [])
+        const isRequired = need.isRequired && own.names.some((names) => names.has(name))
+        const below = this.#below(place, { kind: 'name', name })
+        this.#addSchema(reading, properties[name], below, depth + 1, [], { isRequired, names: [] })
       }
     }
-    if (isObject(items)) this.#addSchema(reading, items, this.#below(place, EACH), depth + 1, seen)
+    if (isObject(items)) {
+      this.#addSchema(reading, items, this.#below(place, EACH), depth + 1, seen, { ...need, names: [] })
+    }
     const noted = types && this.#note(place)
     for (const type of types ?? []) noted?.types.add(type)
+    if (noted !== undefined && need.isRequired) noted.isRequired = true
   }
 }
 
@@ -171,8 +184,19 @@ function detectType(value: string | number | boolean): LeafType {
   return /^(?:true|false)$/i.test(value) ? 'truth' : 'string'
 }
 
+/** Of the place of a subschema. `names`: of the properties that it and those around it require. */
+type Need = Readonly<{ isRequired: boolean; names: readonly ReadonlySet<Json>[] }>
+
+/** Of a subschema that is one of several. */
+const OPTIONAL: Need = { isRequired: false, names: [] }
+
 /** What a subschema says by itself: a leaf may be reached in many ways. */
-type Facts = Readonly<{ target: Json | undefined; types: readonly LeafType[] | undefined }>
+type Facts = Readonly<{
+  target: Json | undefined
+  types: readonly LeafType[] | undefined
+  /** Names of properties, also of those in `allOf`. */
+  required: ReadonlySet<Json>
+}>
 type SchemaReading = Readonly<{ root: JsonObject; known: Map<JsonObject, Facts> }>
 
 function readFacts({ root, known }: SchemaReading, part: JsonObject): Facts {
@@ -180,7 +204,11 @@ function readFacts({ root, known }: SchemaReading, part: JsonObject): Facts {
   if (found !== undefined) return found
   const { $ref: reference } = part
   const target = typeof reference === 'string' ? resolveLocal(root, reference) : undefined
-  const facts = { target, types: listTypes(part) }
+  const all = [part, ...(Array.isArray(part.allOf) ? part.allOf : [])]
+  const required = new Set(
+    all.flatMap((one) => (isObject(one) && Array.isArray(one.required) ? (one.required as readonly Json[]) : [])),
+  )
+  const facts = { target, types: listTypes(part), required }
   known.set(part, facts)
   return facts
 }

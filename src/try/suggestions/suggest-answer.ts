@@ -38,7 +38,14 @@ export const Suggestions = named(
   },
   {
     fields: described(
-      list(object({ path: text, types: list(enumSchema(['string', 'number', 'boolean'])) })),
+      list(
+        object(
+          { path: text, types: list(enumSchema(['string', 'number', 'boolean'])) },
+          {
+            required: described(flag, '`true` if the schema of the target requires it and each object that it is in.'),
+          },
+        ),
+      ),
       'The scalars of the target; `[]` means every element of an array.',
     ),
     notRead: described(

@@ -243,9 +243,10 @@ function starterDocument(
 }
 
 /** A list of scalars is listed as its elements. */
-const describeField = ({ path, isList, types }: Leaf) => ({
+const describeField = ({ path, isList, types, isRequired }: Leaf) => ({
   path: isList ? `${path}[]` : path,
   types: [...new Set([...types].map(toJsonType))],
+  ...(isRequired === true && { required: true }),
 })
 
 const toFaultyPart = ({ path, message }: Lint) => ({ part: path, reason: message })

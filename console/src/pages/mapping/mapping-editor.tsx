@@ -142,6 +142,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
         refused={mayRun}
         hasTyped={hasTyped}
         counts={runs.coverage.mapped === 0 ? undefined : picture.counts}
+        required={picture.required}
         onChange={changeSearch}
         onType={() => setOpen('message')}
         onLoad={(message) => {

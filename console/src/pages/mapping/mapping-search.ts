@@ -2,7 +2,7 @@
 import { asChoice, asText, asWhole, readSearch, type SearchValues } from '../../ui/search-params.ts'
 
 /** What the trees are narrowed to. */
-export const SHOWN = ['unread', 'unwritten', 'nothing'] as const
+export const SHOWN = ['unread', 'unwritten', 'nothing', 'missing'] as const
 
 const PARAMETERS = {
   /** The id of a recorded message. */

@@ -12,6 +12,7 @@ import {
   isNothing,
   isUnwritten,
   matchWords,
+  requiredFields,
   sourceMarks,
   targetMarks,
 } from './model/shown-fields.ts'
@@ -37,9 +38,10 @@ export function usePicture(
     () => connectLines(mapping.lines, source, target, coverage),
     [mapping, source, target, coverage],
   )
+  const { required, missing } = useMemo(() => requiredFields(target, connected), [target, connected])
   const marks = useMemo(
-    () => ({ source: sourceMarks(source, connected, coverage), target: targetMarks(connected) }),
-    [source, connected, coverage],
+    () => ({ source: sourceMarks(source, connected, coverage), target: targetMarks(connected, missing) }),
+    [source, connected, coverage, missing],
   )
   const counts = useMemo(
     () => ({
@@ -60,14 +62,14 @@ export function usePicture(
       show === 'unread' ? new Set([...coverage.unread.keys()].map((path) => findSourceNode(source, path))) : undefined
     const matches = matchWords(words)
     const from = ofShow && new Set(ofShow.map((one) => one.from))
-    const to = ofShow && new Set(ofShow.map((one) => one.to))
+    const to = show === 'missing' ? missing : ofShow && new Set(ofShow.map((one) => one.to))
     const isKept = (ids: ReadonlySet<string | undefined> | undefined) =>
       ids === undefined && matches === undefined
         ? undefined
         : (node: Parameters<NonNullable<typeof matches>>[0]) =>
             (ids === undefined || ids.has(node.id)) && (matches === undefined || matches(node))
     const trees = { source: filterTree(source, isKept(from ?? unread)), target: filterTree(target, isKept(to)) }
-    const lines = (ofShow ?? connected).filter(
+    const lines = (show === 'missing' ? NONE : (ofShow ?? connected)).filter(
       (one) =>
         (matches === undefined && unread === undefined) ||
         (one.from !== undefined && trees.source.nodes.has(one.from)) ||
@@ -79,10 +81,11 @@ export function usePicture(
       target: { title: 'Target', tree: trees.target, marks: marks.target, isLoaded, empty: NO_TARGETS },
     }
     return { sides, lines }
-  }, [connected, source, target, marks, coverage, words, show])
+  }, [connected, source, target, marks, missing, coverage, words, show])
   return {
     connected,
     counts,
+    required: { all: required, missing: missing.size },
     all: { source, target },
     ...shown.sides,
     lines: shown.lines,

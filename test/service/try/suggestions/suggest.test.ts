@@ -363,6 +363,28 @@ test('the fields of a target are listed if asked for', async () => {
   assert.equal((await suggest({ source: {}, target: { sample } })).fields, undefined)
 })
 
+test('the fields of a schema that it requires, and those that are required by all around them, are marked', async () => {
+  const text = { type: 'string' }
+  const name = { required: ['family'], properties: { family: text, given: text } }
+  const schema = {
+    definitions: { name },
+    required: ['id', 'name', 'lines', 'kind'],
+    properties: {
+      id: text,
+      name: { $ref: '#/definitions/name' },
+      formerName: { $ref: '#/definitions/name' },
+      lines: { type: 'array', items: { required: ['code'], properties: { code: text, text } } },
+      note: text,
+    },
+    allOf: [{ properties: { kind: text, status: text, note: text } }, { required: ['status'] }],
+    anyOf: [{ required: ['phone'], properties: { phone: text } }],
+  }
+  const { fields = [] } = await suggest({ source: {}, target: { schema }, fields: true })
+  const required = fields.filter((field) => field.required === true).map(({ path }) => path)
+  assert.deepEqual(required.toSorted(), ['id', 'kind', 'lines[].code', 'name.family', 'status'])
+  assert.equal(fields.length, 11)
+})
+
 describe('a request', () => {
   const target = { sample: {} }
   const refused: readonly (readonly [request: Json, ...paths: string[]])[] = [

@@ -206,20 +206,26 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
   })
 
   test('takes a JSON Schema as the output, and says what is wrong with another text', async (test) => {
-    const { page, id } = await openMapping(test)
+    const { page, id, checkAccessibility } = await openMapping(test)
     await page.getByRole('button', { name: 'Fields of the output' }).click()
     const dialog = page.getByRole('dialog', { name: 'Fields of the output' })
     await dialog.getByLabel('Kind').selectOption('schema')
     await dialog.getByLabel('Text').fill('{ "type": ')
     await dialog.getByRole('button', { name: 'Show its fields' }).click()
     await dialog.getByText('The text is not JSON').waitFor()
-    const item = { type: 'object', properties: { total: { type: 'number' } } }
-    const schema = { type: 'object', properties: { surname: { type: 'string' }, rows: { type: 'array', items: item } } }
+    const item = { type: 'object', required: ['total'], properties: { total: { type: 'number' } } }
+    const properties = { surname: { type: 'string' }, rows: { type: 'array', items: item } }
+    const schema = { type: 'object', required: ['surname', 'rows'], properties }
     await dialog.getByLabel('Text').fill(JSON.stringify(schema))
     await dialog.getByRole('button', { name: 'Show its fields' }).click()
     await target(page, 'total').waitFor()
     await source(page, 'family').dragTo(target(page, 'surname'))
     assert.match(await draftOf(page, id), /"requestBody.patient.family": "surname"/)
+    await page.getByRole('button', { name: '1 of 2 required fields are written' }).click()
+    await target(page, 'surname').waitFor({ state: 'detached' })
+    await target(page, 'total').getByText('required').waitFor()
+    assert.equal(await source(page, 'family').count(), 1)
+    await checkAccessibility()
   })
 
   test('shows at a later visit what it showed before: the message, the output and the height of the picture', async (test) => {

@@ -4,7 +4,13 @@ import { nameText, type Segment } from './path-names.ts'
 export type FieldType = 'object' | 'array' | 'string' | 'number' | 'boolean' | 'null'
 
 /** A field as the API has it; of a sample without counts. */
-export type SampleField = Readonly<{ path: string; types: readonly FieldType[]; count?: number; sample?: unknown }>
+export type SampleField = Readonly<{
+  path: string
+  types: readonly FieldType[]
+  count?: number
+  sample?: unknown
+  required?: boolean
+}>
 
 export type FieldNode = Readonly<{
   /** Unique in its tree. */
@@ -22,6 +28,8 @@ export type FieldNode = Readonly<{
   sample: string | number | boolean | undefined
   /** Only an entry names it. */
   isUnknown: boolean
+  /** The schema of the output requires it. */
+  isRequired?: true
   children: readonly FieldNode[]
 }>
 
@@ -42,6 +50,7 @@ type Growing = {
   lists: number
   /** By levels of arrays: a list, its elements, and theirs. */
   levels: Map<number, { types: Set<FieldType>; count?: number; sample?: FieldNode['sample'] }>
+  isRequired?: true
   children: Growing[]
 }
 
@@ -82,9 +91,10 @@ export function growTree(written: (path: string) => string = (path) => path): Tr
   }
   return {
     grow,
-    add: (segments, { types, count, sample }) => {
+    add: (segments, { types, count, sample, required }) => {
       const node = grow(toFieldPath(segments))
       if (node === undefined) return
+      if (required) node.isRequired = true
       const depth = segments.at(-1)?.brackets.length ?? 0
       if (types.includes('array')) node.lists = Math.max(node.lists, depth + 1)
       const level = node.levels.get(depth) ?? { types: new Set() }
@@ -102,7 +112,7 @@ function finish(growing: readonly Growing[], written: (path: string) => string):
   const nodes = new Map<string, FieldNode>()
   const parents = new Map<string, string>()
   const visit = (all: readonly Growing[], parent: string | undefined, before: string): readonly FieldNode[] =>
-    all.map(({ id, name, index, lists, levels, children }) => {
+    all.map(({ id, name, index, lists, levels, isRequired, children }) => {
       const path = `${before}${before === '' ? '' : '.'}${nameText(name)}${index === undefined ? '' : `[${index}]`}`
       const elements = levels.get(lists)
       const value = elements ?? levels.get(lists - 1)
@@ -117,6 +127,7 @@ function finish(growing: readonly Growing[], written: (path: string) => string):
         count: elements?.count ?? (value?.count === undefined ? undefined : 0),
         sample: elements?.sample,
         isUnknown: levels.size === 0,
+        ...(isRequired && { isRequired }),
         children: visit(children, id, path + '[]'.repeat(lists)),
       }
       nodes.set(id, node)

@@ -12,6 +12,8 @@ export type FieldMark = Readonly<{
   unread: number
   /** Entries of a target that wrote nothing. */
   unwritten: number
+  /** It is required, and nothing writes it. */
+  isMissing?: boolean
 }>
 
 /** A line with both of its fields and what the runs did with it. */
@@ -53,8 +55,18 @@ export function sourceMarks(tree: FieldTree, lines: readonly ConnectedLine[], { 
   return marks
 }
 
-export function targetMarks(lines: readonly ConnectedLine[]): Marks {
-  const marks = new Map<string, FieldMark>()
+/** The required fields of an output, and those of them that neither an entry nor a run writes. */
+export function requiredFields({ nodes, parents }: FieldTree, lines: readonly ConnectedLine[]) {
+  const written = new Set(lines.map(({ to }) => to))
+  const isWritten = (id: string | undefined): boolean =>
+    id !== undefined && (written.has(id) || isWritten(parents.get(id)))
+  const required = [...nodes.values()].filter(({ isRequired }) => isRequired)
+  const missing = required.filter(({ id, count = 0 }) => count === 0 && !isWritten(id))
+  return { required: required.length, missing: new Set(missing.map(({ id }) => id)) }
+}
+
+export function targetMarks(lines: readonly ConnectedLine[], missing: ReadonlySet<string>): Marks {
+  const marks = new Map<string, FieldMark>([...missing].map((id) => [id, { ...NO_MARK, isMissing: true }]))
   for (const line of lines) add(marks, line.to, { lines: 1, unwritten: isUnwritten(line) ? 1 : 0 })
   return marks
 }
@@ -63,6 +75,7 @@ function add(marks: Map<string, FieldMark>, id: string | undefined, more: Partia
   if (id === undefined) return
   const before = marks.get(id) ?? NO_MARK
   marks.set(id, {
+    ...before,
     lines: before.lines + (more.lines ?? 0),
     unread: before.unread + (more.unread ?? 0),
     unwritten: before.unwritten + (more.unwritten ?? 0),

@@ -21,6 +21,8 @@ export type DataBarProps = Readonly<{
   hasTyped: boolean
   /** Set once something ran. */
   counts: CoverageCounts | undefined
+  /** Fields of the output that its schema requires. */
+  required: Readonly<{ all: number; missing: number }>
   onChange(changes: Partial<Record<keyof MappingSearch, string | number | undefined>>): void
   onType(): void
   /** Shows a recorded message; undefined for none. */
@@ -39,6 +41,7 @@ export function DataBar({
   refused,
   hasTyped,
   counts,
+  required,
   onChange,
   onType,
   onLoad,
@@ -90,6 +93,19 @@ export function DataBar({
           Type a message …
         </Button>
       </search>
+      {required.all > 0 && (
+        <Button
+          tone="quiet"
+          pressed={show === 'missing'}
+          refused={required.missing === 0 && show !== 'missing' ? 'All of them are written.' : undefined}
+          onPress={() => onChange({ show: show === 'missing' ? undefined : 'missing' })}
+        >
+          <strong>
+            {required.all - required.missing} of {required.all}
+          </strong>{' '}
+          required fields are written
+        </Button>
+      )}
       {counts === undefined ? null : (
         <div className="row" role="group" aria-label="Coverage">
           <Count of="unread" count={counts.unread} what="not read" noun="field" show={show} onChange={onChange} />

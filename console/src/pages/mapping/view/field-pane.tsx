@@ -165,9 +165,14 @@ function formatTypes({ types, isUnknown, path, name }: FieldNode, isOfMessage: b
   return types.filter((type) => type !== 'object' && type !== 'array').join(', ')
 }
 
-function FieldMarks({ mark: { lines, unread, unwritten } }: Readonly<{ mark: FieldMark }>) {
+function FieldMarks({ mark: { lines, unread, unwritten, isMissing } }: Readonly<{ mark: FieldMark }>) {
   return (
     <span className="field-marks">
+      {isMissing && (
+        <span className="field-mark warn" title="The output requires this field, and nothing writes it">
+          required
+        </span>
+      )}
       {unread > 0 && (
         <span className="field-mark warn" title={`${unread.toLocaleString('en')} values are not read`}>
           unread
