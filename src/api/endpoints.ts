@@ -42,7 +42,7 @@ import type { WrittenOpenApi } from '../try/openapi/openapi-document.ts'
 import { NO_STORE, sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { checkQuery } from './check-call.ts'
-import { Counts } from './operation.ts'
+import { Counts, milliseconds } from './operation.ts'
 import { ChangeOrigin, createOrigin } from './origin.ts'
 import { answer, body, findsNoEndpoint, IfMatch, IfNoneMatch, optionalBody, route } from './route.ts'
 import { Schedule } from './schedule.ts'
@@ -90,11 +90,18 @@ export const EndpointSummary = named(
     version: whole,
     active: flag,
     faults: whole,
-    stats: object({
-      count: described(whole, 'Messages of the last hour.'),
-      failures: described(whole, 'Those of them that did not end done.'),
-      perMinute: described(number, 'Messages a minute, of the last five whole minutes.'),
-    }),
+    stats: object(
+      {
+        count: described(whole, 'Messages of the last hour.'),
+        failures: described(whole, 'Those of them that did not end done.'),
+        perMinute: described(number, 'Messages a minute, of the last five whole minutes.'),
+      },
+      {
+        p95: described(milliseconds, 'Of the last hour; not there, as the next two, without messages.'),
+        counts: described(list(whole), 'Messages in each five minutes of the last hour, oldest first.'),
+        failed: described(list(whole), 'Those of them that did not end done.'),
+      },
+    ),
   },
   {
     description: text,

@@ -28,7 +28,7 @@ import { checkQuery } from './check-call.ts'
 import { refuseOtherPages } from './forged-calls.ts'
 import { answer, type Route, route } from './route.ts'
 
-const milliseconds = Type.Unsafe<number | null>({
+export const milliseconds = Type.Unsafe<number | null>({
   type: ['number', 'null'],
   description: 'Milliseconds, at most 10 % off; null without any.',
 })

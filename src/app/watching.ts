@@ -103,7 +103,10 @@ export function createWatching(options: WatchingOptions) {
     listSummaries: createListSummaries({
       registry,
       inactive: endpointService.inactiveDocuments,
-      readStats,
+      readStats: async (endpointIds) => {
+        await workerCluster?.flushCounts()
+        return stats.hours(endpointIds)
+      },
       readSchedules: async () => {
         const all = await schedules.all()
         return new Map([...all].map(([id, schedule]) => [id, describeSchedule(schedule)]))

@@ -1,7 +1,7 @@
 /** The store of message counts per endpoint and minute, of both databases. Every instance has rows of its own. */
 import type { Database } from './database.ts'
 import type { Tables } from './schema.ts'
-import { elements, named, sql } from './sql.ts'
+import { elements, named, raw, sql } from './sql.ts'
 
 /** Numbers of messages by the index of the bucket of their duration histogram. */
 export type Buckets = ReadonlyMap<number, number>
@@ -20,8 +20,12 @@ export type MinuteCount = Readonly<{
 
 export type CountTotals = Readonly<{ endpointId: string; count: number; failures: number; recent: number }>
 
+/** The minutes that `slots` adds up. */
+export const SLOT_MINUTES = 5
+
 type Row = Tables['endpoint_minutes']
 type CountRow = Omit<Row, 'instance'>
+type SlotRow = Omit<CountRow, 'minute'> & Readonly<{ slot: number }>
 type TotalsRow = Pick<Row, 'endpoint_id' | 'count' | 'failures'> & Readonly<{ recent: number }>
 
 /**
@@ -46,6 +50,13 @@ const TOTALS = sql<{ ids: string; fromMinute: number; recentFrom: number; recent
   from endpoint_minutes
   where endpoint_id in (select element.value ->> 0 from ${elements(named('ids'))} as element) and minute >= :fromMinute
   group by endpoint_id`
+/** A slot is a number of whole minutes since the epoch. The texts of its buckets follow each other. */
+const SLOTS = sql<{ ids: string; fromMinute: number }, SlotRow>`
+  select endpoint_id, minute / ${raw(String(SLOT_MINUTES))} as slot, cast(sum(count) as double precision) as count,
+    cast(sum(failures) as double precision) as failures, string_agg(buckets, ' ') as buckets
+  from endpoint_minutes
+  where endpoint_id in (select element.value ->> 0 from ${elements(named('ids'))} as element) and minute >= :fromMinute
+  group by endpoint_id, slot`
 const PURGE = sql<{ before: number }>`delete from endpoint_minutes where minute < :before`
 
 export type StatsStore = ReturnType<typeof compileStatsStore>
@@ -77,6 +88,12 @@ export function compileStatsStore(database: Database) {
       const rows = await database.read(TOTALS, { ids, fromMinute, recentFrom, recentTo })
       return rows.map(({ endpoint_id: endpointId, ...counts }): CountTotals => ({ endpointId, ...counts }))
     },
+    /** The sums over all instances in slots of SLOT_MINUTES, each at the minute that starts it, from the slot of `fromMinute` on. */
+    slots: async (endpointIds: readonly string[], fromMinute: number): Promise<readonly MinuteCount[]> => {
+      const ids = JSON.stringify(endpointIds.map((id) => [id]))
+      const rows = await database.read(SLOTS, { ids, fromMinute })
+      return rows.map(({ slot, ...row }) => countFromRow({ ...row, minute: slot * SLOT_MINUTES }))
+    },
     /** Removes the counts of older minutes. */
     purge: async (before: number): Promise<void> => {
       await database.write(PURGE, { before })
@@ -107,10 +124,12 @@ const countFromRow = (row: CountRow): MinuteCount => ({
 /** `12:3 14:1`: three in the bucket 12, one in 14. */
 const bucketsText = (buckets: Buckets): string => [...buckets].map(([bucket, count]) => `${bucket}:${count}`).join(' ')
 
-const parseBuckets = (text: string): Buckets =>
-  new Map(
-    text.split(' ').flatMap((pair) => {
-      const [bucket = '', count = ''] = pair.split(':')
-      return bucket === '' ? [] : [[Number(bucket), Number(count)] as const]
-    }),
-  )
+/** A bucket may occur several times. */
+function parseBuckets(text: string): Buckets {
+  const buckets = new Map<number, number>()
+  for (const pair of text.split(' ')) {
+    const [bucket = '', count = ''] = pair.split(':')
+    if (bucket !== '') buckets.set(Number(bucket), (buckets.get(Number(bucket)) ?? 0) + Number(count))
+  }
+  return buckets
+}

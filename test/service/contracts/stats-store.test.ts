@@ -50,6 +50,39 @@ describeStores('counts of messages', (stage) => {
     assert.deepEqual(await totals([], 0), [])
   })
 
+  it('are added up in slots of five minutes, with their durations', async () => {
+    await stats().write('a', [
+      countOf(1, 29, 9),
+      countOf(1, 30, 1, [[3, 1]]),
+      countOf(1, 34, 2, [[3, 1]]),
+      countOf(1, 35, 4),
+    ])
+    await stats().write('b', [
+      countOf(1, 34, 3, [
+        [3, 2],
+        [5, 1],
+      ]),
+      countOf(2, 31, 5),
+      countOf(3, 31, 6),
+    ])
+    const slots = await stats().slots([idOf(1), idOf(2), idOf(9)], 30)
+    assert.deepEqual(
+      slots.toSorted((a, b) => a.endpointId.localeCompare(b.endpointId) || a.minute - b.minute),
+      [
+        {
+          ...countOf(1, 30, 6, [
+            [3, 4],
+            [5, 1],
+          ]),
+          failures: 3,
+        },
+        countOf(1, 35, 4),
+        countOf(2, 30, 5),
+      ],
+    )
+    assert.deepEqual(await stats().slots([], 0), [])
+  })
+
   it('take the place of what the instance wrote before, and stand beside those of others', async () => {
     await stats().write('a', [countOf(1, 7, 5, [[1, 5]])])
     await stats().write('b', [countOf(1, 7, 10, [[2, 10]])])

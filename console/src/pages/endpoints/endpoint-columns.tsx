@@ -1,14 +1,17 @@
 /** The columns of the list of endpoints. */
 import { Link } from '@tanstack/react-router'
 import { type EndpointRow, entrancesBesideRoute } from '../../api/endpoint-row.ts'
+import { MinutesBars } from '../../ui/charts/minutes-bars.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
-import { shortNumber } from '../../ui/data/figures.tsx'
+import { share, shortNumber, wholeNumber } from '../../ui/data/figures.tsx'
 import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
-import { Time } from '../../ui/data/time.tsx'
+import { duration, Time } from '../../ui/data/time.tsx'
 import { ScheduleFacts } from '../../ui/endpoint/schedule-facts.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const MAX_LABELS = 3
+const LAST_HOUR = '-1h'
+const NOT_DONE = ['partial', 'refused', 'failed']
 
 export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
   {
@@ -53,16 +56,33 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
     render: ({ stats: { perMinute } }) => (perMinute === 0 ? <span className="quiet">0</span> : shortNumber(perMinute)),
   },
   {
-    title: 'Failures, 1 h',
+    title: 'Last hour',
+    render: ({ id, stats: { counts, failed } }) =>
+      counts === undefined ? (
+        <span className="quiet">–</span>
+      ) : (
+        <Link to="/messages" search={{ endpoint: [id], from: LAST_HOUR }} aria-label="Messages of the last hour">
+          <MinutesBars counts={counts} failed={failed ?? []} />
+        </Link>
+      ),
+  },
+  {
+    title: 'Failed, 1 h',
+    meaning: 'Of the messages of the last hour, those that did not end done',
     align: 'end',
-    render: ({ stats: { count, failures } }) =>
+    render: ({ id, stats: { count, failures } }) =>
       failures === 0 ? (
         <span className="quiet">0</span>
       ) : (
-        <span className="bad-text">
-          {failures.toLocaleString('en')} of {count.toLocaleString('en')}
-        </span>
+        <Link to="/messages" search={{ endpoint: [id], from: LAST_HOUR, outcome: NOT_DONE }} className="bad-text">
+          {wholeNumber(failures)} of {wholeNumber(count)}, {share(failures, count)}
+        </Link>
       ),
+  },
+  {
+    title: 'p95, 1 h',
+    align: 'end',
+    render: ({ stats: { p95 } }) => (p95 == null ? <span className="quiet">–</span> : duration(p95)),
   },
   { title: 'Updated', sort: 'updatedAt', render: ({ updatedAt }) => <Time at={updatedAt} /> },
 ]

@@ -5,6 +5,7 @@ import { queryKeys } from '../../api/query-keys.ts'
 import type { FailureGroup } from '../../api/records/record-types.ts'
 import { listGroups } from '../../api/records/replay-calls.ts'
 import { useCodes } from '../../api/vocabulary.ts'
+import { MinutesBars } from '../../ui/charts/minutes-bars.tsx'
 import { toChoices } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
@@ -140,39 +141,7 @@ const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [
       ),
   },
   { title: 'Messages', align: 'end', render: ({ count }) => count.toLocaleString('en') },
-  { title: 'Last hour', render: ({ minutes }) => <MinutesBars minutes={minutes} /> },
+  { title: 'Last hour', render: ({ minutes }) => <MinutesBars counts={minutes} failed={minutes} /> },
   { title: 'Newest', render: ({ lastSeen }) => <Time at={lastSeen} /> },
   { title: 'State', render: (group) => <GroupMark group={group} /> },
 ]
-
-const HEIGHT = 24
-const BAR = 2
-
-function MinutesBars({ minutes }: Readonly<{ minutes: readonly number[] }>) {
-  const max = Math.max(1, ...minutes)
-  const sum = minutes.reduce((total, count) => total + count, 0)
-  return (
-    <svg
-      className="block"
-      role="img"
-      aria-label={`${sum.toLocaleString('en')} in the last hour`}
-      width={minutes.length * BAR}
-      height={HEIGHT}
-    >
-      {minutes.map((count, index) => {
-        const height = count === 0 ? 1 : Math.max(3, (HEIGHT * count) / max)
-        return (
-          <rect
-            // biome-ignore lint/suspicious/noArrayIndexKey: the minutes of an hour keep their order
-            key={index}
-            fill={count === 0 ? 'var(--line)' : 'var(--bad)'}
-            x={index * BAR}
-            y={HEIGHT - height}
-            width={BAR - 0.5}
-            height={height}
-          />
-        )
-      })}
-    </svg>
-  )
-}

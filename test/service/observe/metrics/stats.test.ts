@@ -173,6 +173,26 @@ describe('a report', () => {
     )
   })
 
+  test('of several endpoints has the last hour in slots, of those with messages', async (context) => {
+    const { stats, count, pass } = await open(context)
+    const idle = { count: 0, failures: 0, perMinute: 0 }
+    const hour = async () => [...(await stats.hours([ID, '1'.repeat(24)])).values()]
+    assert.deepEqual(await hour(), [idle, idle])
+    count({ ms: 10 })
+    pass(MINUTE * 58)
+    count({ ms: 10, outcome: 'failed' })
+    count({ ms: 10 })
+    const [{ p95, ...rest }] = (await hour()) as [Record<string, unknown>]
+    assert.ok(Math.abs(Number(p95) / 10 - 1) <= 0.1, String(p95))
+    assert.deepEqual(rest, {
+      ...{ count: 3, failures: 1, perMinute: 0 },
+      counts: [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2],
+      failed: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1],
+    })
+    pass(MINUTE * 120)
+    assert.deepEqual((await hour())[0], idle)
+  })
+
   test('of all endpoints adds them up, with the rate of the last whole minutes', async (context) => {
     const { stats, count, pass } = await open(context)
     const other = { document: { _id: '1'.repeat(24) } } as CompiledEndpoint

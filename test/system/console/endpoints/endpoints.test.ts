@@ -74,6 +74,24 @@ describe('/endpoints', { skip: NO_BROWSER }, () => {
     }
   })
 
+  test('show their last hour, whose failures lead to their messages', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    await service.register({ name: 'Idle', endpoint: { pattern: '/idle' } })
+    await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
+    for (const body of ['{}', '{}', '{']) {
+      await service.fetch('/orders', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    }
+    await open('endpoints')
+    const orders = rowOf(page, 'Orders')
+    await orders.getByRole('img', { name: '3 in the last hour' }).waitFor()
+    await orders.getByText(/^\d.* ms$/).waitFor()
+    assert.equal(await rowOf(page, 'Idle').getByRole('img').count(), 0)
+    await checkAccessibility()
+    await orders.getByRole('link', { name: '1 of 3, 33' }).click()
+    await page.waitForURL(/messages\?.*outcome=/)
+    await page.getByText('BODY_UNREADABLE').first().waitFor()
+  })
+
   test('are made in a dialog, which shows all faults of what was typed, each at its field', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test)
     await service.register({ name: 'Orders', endpoint: { pattern: '/orders/:id' } })
