@@ -8,6 +8,7 @@ import { createQueryClient } from './api/query-keys.ts'
 import { startSession } from './api/session.ts'
 import { createConsoleRouter } from './app/router.tsx'
 import { startKeymap } from './ui/keys/keymap.ts'
+import { startTheme } from './ui/theme.ts'
 import './ui/styles/base.css'
 import './ui/styles/layout.css'
 import './ui/styles/controls.css'
@@ -21,6 +22,7 @@ import './ui/styles/shell.css'
 const root = document.getElementById('root')
 if (root === null) throw new Error('The page has no element for the console.')
 
+startTheme()
 startKeymap()
 void startSession()
 createRoot(root).render(

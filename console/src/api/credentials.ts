@@ -1,5 +1,5 @@
 /**
- * The key that calls are made with: in memory, and in sessionStorage only if the user ticks that. Nothing else of the console
+ * The key that calls are made with: in memory, and in sessionStorage unless the user unticks that. Nothing else of the console
  * holds it.
  */
 import { createStore } from './store.ts'

@@ -1,12 +1,16 @@
 /** Who uses the console, and what concerns this browser only. */
 
 import { Button as AriaButton } from 'react-aria-components/Button'
-import { Menu, MenuItem, MenuTrigger, Popover } from 'react-aria-components/Menu'
+import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components/Menu'
 import { type Me, signOut } from '../api/session.ts'
 import { useSingleKeys } from '../ui/keys/keymap.ts'
+import { THEMES, useTheme } from '../ui/theme.ts'
+
+const THEME_NAMES = { system: 'As the system', light: 'Light', dark: 'Dark' }
 
 export function AccountMenu({ me, onKeys }: Readonly<{ me: Me; onKeys(): void }>) {
   const [singleKeys, setSingleKeys] = useSingleKeys()
+  const [theme, setTheme] = useTheme()
   const isOpen = me.mode === 'open'
   const name = me.name ?? (isOpen ? 'Open access' : me.who)
   return (
@@ -38,6 +42,20 @@ export function AccountMenu({ me, onKeys }: Readonly<{ me: Me; onKeys(): void }>
           <MenuItem id="single" className="menu-item between">
             {singleKeys ? 'Switch single keys off' : 'Switch single keys on'}
           </MenuItem>
+          <MenuSection
+            selectionMode="single"
+            disallowEmptySelection
+            selectedKeys={[theme]}
+            onSelectionChange={(keys) => setTheme(THEMES.find((one) => keys !== 'all' && keys.has(one)) ?? 'system')}
+          >
+            <Header className="menu-heading">Colours</Header>
+            {THEMES.map((one) => (
+              <MenuItem key={one} id={one} textValue={THEME_NAMES[one]} className="menu-item between">
+                {THEME_NAMES[one]}
+                {one === theme && <span aria-hidden="true">✓</span>}
+              </MenuItem>
+            ))}
+          </MenuSection>
           {isOpen ? null : (
             <MenuItem id="out" className="menu-item between">
               Sign out

@@ -5,6 +5,7 @@ import { type Me, session } from '../api/session.ts'
 import { useStore } from '../api/store.ts'
 import { useLiveUpdates } from '../live/live-updates.tsx'
 import { Button } from '../ui/controls/button.tsx'
+import { Icon } from '../ui/controls/icon.tsx'
 import { useKey } from '../ui/keys/keymap.ts'
 import { NoticeRegion } from '../ui/states/notices.tsx'
 import { AccountMenu } from './account-menu.tsx'
@@ -34,6 +35,7 @@ function Frame({ me }: Readonly<{ me: Me }>) {
   useKey('Control+k', 'Go to a page or an endpoint', () => setOpen('palette'))
   useKey('?', 'List of keys', () => setOpen('keys'))
   const close = () => setOpen(undefined)
+  const rows = NAVIGATION.filter(({ needs }) => me.may.includes(needs))
   return (
     <div className="shell">
       <a className="skip-link" href="#content">
@@ -53,10 +55,16 @@ function Frame({ me }: Readonly<{ me: Me }>) {
         </div>
       </header>
       <nav className="navigation nav" aria-label="Pages">
-        {NAVIGATION.filter(({ needs }) => me.may.includes(needs)).map(({ to, title }) => (
-          <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
-            {title}
-          </Link>
+        {[...Map.groupBy(rows, ({ group }) => group)].map(([group, pages]) => (
+          <div key={group} className="navigation-group">
+            <p className="navigation-heading">{group}</p>
+            {pages.map(({ to, title, icon: name }) => (
+              <Link key={to} to={to} activeOptions={{ exact: to === '/' }} activeProps={{ 'aria-current': 'page' }}>
+                <Icon name={name} />
+                {title}
+              </Link>
+            ))}
+          </div>
         ))}
       </nav>
       <ServiceBar />

@@ -36,7 +36,7 @@ export function SignInDialog({ why }: SignInProps) {
 function SignInForm({ why }: SignInProps) {
   const client = useQueryClient()
   const [key, setKey] = useState('')
-  const [keep, setKeep] = useState(false)
+  const [keep, setKeep] = useState(true)
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: () => signIn(key.trim(), keep),
     onSuccess: () => void client.invalidateQueries(),

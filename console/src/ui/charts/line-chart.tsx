@@ -2,6 +2,7 @@
 import { useEffect, useId, useRef } from 'react'
 import uPlot from 'uplot'
 import { exactTime } from '../data/time.tsx'
+import { scheme } from '../theme.ts'
 import 'uplot/dist/uPlot.min.css'
 
 export type ChartSeries = Readonly<{
@@ -94,10 +95,9 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
     }
     const resized = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }))
     resized.observe(element)
-    const scheme = matchMedia('(prefers-color-scheme: dark)')
-    scheme.addEventListener('change', again)
+    const stop = scheme.subscribe(again)
     return () => {
-      scheme.removeEventListener('change', again)
+      stop()
       resized.disconnect()
       chart.destroy()
     }

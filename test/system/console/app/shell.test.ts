@@ -12,7 +12,7 @@ const stored = (page: Page): Promise<readonly string[]> =>
   page.evaluate('[...Object.keys(sessionStorage), ...Object.keys(localStorage), document.cookie].filter(Boolean)')
 
 describe('signing in', { skip: NO_BROWSER }, () => {
-  test('takes a good key only, and keeps it in memory', async (test) => {
+  test('takes a good key only, and keeps it in memory where the user wants that', async (test) => {
     const { service, keys } = await startServiceWithKeys()
     test.after(() => service.stop())
     const { page, checkAccessibility } = await openConsole(test, { of: service })
@@ -34,6 +34,7 @@ describe('signing in', { skip: NO_BROWSER }, () => {
     await page.getByRole('button', { name: 'Sign in' }).click()
     await page.getByRole('alert').getByText('CREDENTIALS_REFUSED').waitFor()
     await checkAccessibility()
+    await page.getByLabel('Keep it until this tab is closed').uncheck()
     await signIn(page, keys.viewer)
     // The page that was asked for.
     await page.waitForURL(/endpoints\?q=lab/)
@@ -43,12 +44,11 @@ describe('signing in', { skip: NO_BROWSER }, () => {
     await page.getByLabel('API key or access token').waitFor()
   })
 
-  test('is kept in the tab where the user ticks that, until signing out', async (test) => {
+  test('is kept in the tab unless the user says otherwise, until signing out', async (test) => {
     const { service, keys } = await startServiceWithKeys()
     test.after(() => service.stop())
     const { page } = await openConsole(test, { of: service })
     await page.goto('/console/endpoints')
-    await page.getByLabel('Keep it until this tab is closed').check()
     await signIn(page, keys.viewer)
     await page.reload()
     await loaded(page)
@@ -88,6 +88,36 @@ describe('signing in', { skip: NO_BROWSER }, () => {
     await dialog.getByRole('button', { name: 'Sign in' }).click()
     await dialog.waitFor({ state: 'detached' })
     assert.equal(await search.inputValue(), typed)
+  })
+})
+
+describe('the colours', { skip: NO_BROWSER }, () => {
+  test('are those of the system, or the ones that the user chose for this browser', async (test) => {
+    const { page, open, checkAccessibility } = await openConsole(test, { width: 360, colorScheme: 'dark' })
+    const ground = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+    const [light, dark] = ['rgb(245, 246, 248)', 'rgb(18, 23, 27)']
+    await open('')
+    assert.equal(await ground(), dark)
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'Account:' }).press('Enter')
+      await page.getByRole('menuitemradio', { name }).press('Enter')
+      await page.getByRole('menu').waitFor({ state: 'detached' })
+    }
+    await choose('Light')
+    assert.equal(await ground(), light)
+    await checkAccessibility()
+    await page.reload()
+    await loaded(page)
+    assert.equal(await ground(), light)
+    await page.getByRole('button', { name: 'Account:' }).press('Enter')
+    assert.equal(await page.getByRole('menuitemradio', { checked: true }).innerText(), 'Light\n✓')
+    await checkAccessibility()
+    await page.keyboard.press('Escape')
+    await choose('As the system')
+    assert.equal(await ground(), dark)
+    await page.emulateMedia({ colorScheme: 'light' })
+    await until(ground, (colour) => colour === light)
+    assert.deepEqual(await stored(page), [])
   })
 })
 
