@@ -62,7 +62,7 @@ function toItem({ endpointId }: Schemas['EndpointGraph'], node: Node): GraphItem
     id,
     kind,
     name,
-    facts: [text, when === undefined ? ran || undefined : `when ${when}${ran === '' ? '' : ` · ${ran}`}`],
+    facts: [text, [ran, when === undefined ? '' : `when ${when}`].filter(Boolean).join(' · ') || undefined],
     isFailing: failures > 0,
     corner: failures > 0 && (
       <FailureLink
