@@ -422,13 +422,11 @@ async function deriveElements(
   const columns: Column[] = []
   const lists: ListColumn[] = []
   await addColumns({ columns, lists, pause: derivation.pause }, values, budget, { level, steps: [] }, given)
-  const place: Place = { ...list.place }
-  const inside: Scope = { level, size: given.length, columns, lists, around: { scope, rows: around, list: place } }
+  const inside: Scope = { level, size: given.length, columns, lists, around: { scope, rows: around, list: list.place } }
   const inner = await derive(derivation, inside, wanted, [])
   if (!spend(budget, 1)) return undefined
   if (!inner.some((node) => usesElement(node, level))) return undefined
-  const isOfScalars = wanted.every(isScalar)
-  if (isOfScalars || (inner.length === 1 && inner[0]?.steps.length === 0)) {
+  if (wanted.every(isScalar) || (inner.length === 1 && inner[0]?.steps.length === 0)) {
     return toListEntry(scope, rows, steps, list.place, when, inner, level)
   }
   const { parents } = list
@@ -459,7 +457,6 @@ async function deriveElements(
     rivals: doubt === 'all' ? conditions : rivals,
     ...form,
     level,
-    isOfScalars,
     scope: inside,
     inner,
     ...(doubt && { doubt }),

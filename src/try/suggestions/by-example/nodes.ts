@@ -32,7 +32,6 @@ export type ListNode = At &
     isAlways: boolean
     /** Of the scope of its elements. */
     level: number
-    isOfScalars: boolean
     /** Its elements. */
     scope: Scope
     inner: readonly Node[]

@@ -239,18 +239,10 @@ export class Search {
     return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
   }
 
-  sampleText(): string | undefined {
-    const { value } = this
+  /** The target in a row, if it is a text. */
+  targetText(row: number): string | undefined {
+    const value = this.values.value(this.target.ids[row] ?? ABSENT)
     return typeof value === 'string' ? value : undefined
-  }
-
-  otherText(): string | undefined {
-    const value = this.values.value(this.target.ids[this.other] ?? ABSENT)
-    return typeof value === 'string' ? value : undefined
-  }
-
-  otherTextOf(column: Column): string | undefined {
-    return this.textAt(column, this.other)
   }
 
   *columns(): Iterable<Column> {

@@ -26,7 +26,7 @@ export function findCases(search: Search): void {
 const SEPARATORS = [' ', ', ', ',', '-', '/', '|', ':', ';', '^', '.', '_', '@', '#', '&', '=']
 
 export function findSlices(search: Search): void {
-  const wanted = search.sampleText()
+  const wanted = search.targetText(search.sample)
   if (wanted === undefined || wanted === '') return
   for (const [column, text] of search.texts()) {
     if (text.length <= wanted.length || !text.includes(wanted) || !spend(search.budget, 20)) continue
@@ -144,9 +144,9 @@ function viewsOf(value: Json, wanted: string): readonly View[] {
 
 /** Texts joined from the values of several places and constant parts; a place may be a number. */
 export function findJoins(search: Search): void {
-  const wanted = search.sampleText()
+  const wanted = search.targetText(search.sample)
   if (wanted === undefined || wanted.length < MIN_PIECE || wanted.length > 2_000) return
-  const other = search.otherText()
+  const other = search.targetText(search.other)
   const pieces = [...search.texts(true), ...views(search, wanted)]
     .filter(([column, text]) => {
       return text !== '' && wanted.includes(text) && (text.length >= MIN_PIECE || search.isVarying(column))
@@ -168,7 +168,7 @@ export function findJoins(search: Search): void {
     }
     for (const [at, { column, text }] of pieces.entries()) {
       if (!wanted.startsWith(text, from)) continue
-      const second = other === undefined ? '' : (search.otherTextOf(column) ?? '')
+      const second = other === undefined ? '' : (search.textAt(column, search.other) ?? '')
       if (other !== undefined && !other.startsWith(second, otherFrom)) continue
       if (extend(from + text.length, otherFrom + second.length, '', [...parts, { at, literal }])) return true
     }

@@ -123,36 +123,51 @@ const AGGREGATES: readonly Aggregate[] = [
 ]
 const JOINTS = [', ', ',', ' ', '; ', ';', '|', '-', '/', '\n', '']
 
+/** A rule of one place as a whole. */
+function tryList(
+  search: Search,
+  place: Place,
+  write: (path: string) => string,
+  give: (row: number) => Json | undefined,
+): void {
+  search.try('list', [place], { kind: 'expression', places: [place], write: (read) => write(read(place)) }, give)
+}
+
 /** Of a list: how many elements it has, the sum and the like of their values, their texts as one, whether there is any. */
 export function findListValues(search: Search): void {
   const { value } = search
   if (typeof value === 'number') {
     for (const [{ place }, at] of search.lists()) {
-      const count: Rule = { kind: 'expression', places: [place], write: (read) => `$count(${read(place)})` }
-      search.try('list', [place], count, (row) => at(row)?.length ?? 0)
-      const given: Rule = {
-        kind: 'expression',
-        places: [place],
-        write: (read) => `$exists(${read(place)}) ? $count(${read(place)})`,
-      }
-      search.try('list', [place], given, (row) => at(row)?.length)
+      tryList(
+        search,
+        place,
+        (path) => `$count(${path})`,
+        (row) => at(row)?.length ?? 0,
+      )
+      tryList(
+        search,
+        place,
+        (path) => `$exists(${path}) ? $count(${path})`,
+        (row) => at(row)?.length,
+      )
     }
   }
   if (typeof value === 'boolean') {
     for (const { place, ids } of search.columns()) {
       if (place.steps.length < 2 || !ids.includes(ABSENT)) continue
       const column = { place, ids }
-      for (const [write, wanted] of [
-        ['$exists', true],
-        ['$not($exists', false],
-      ] as const) {
-        const rule: Rule = {
-          kind: 'expression',
-          places: [place],
-          write: (read) => `${write}(${read(place)})${wanted ? '' : ')'}`,
-        }
-        search.try('list', [place], rule, (row) => (search.at(column, row) !== undefined) === wanted)
-      }
+      tryList(
+        search,
+        place,
+        (path) => `$exists(${path})`,
+        (row) => search.at(column, row) !== undefined,
+      )
+      tryList(
+        search,
+        place,
+        (path) => `$not($exists(${path}))`,
+        (row) => search.at(column, row) === undefined,
+      )
     }
   }
   if (typeof value === 'boolean' && !search.isConstant) findMarks(search)
@@ -172,31 +187,28 @@ export function findListValues(search: Search): void {
     if (typeof value === 'string' && !value.startsWith(String(sampled.find((item) => item !== null)))) continue
     if (typeof value === 'number') {
       for (const [name, apply] of AGGREGATES) {
-        const places = [place]
-        const rule: Rule = { kind: 'expression', places, write: (read) => `${name}(${read(place)})` }
         const give = (row: number) => apply(listAt(row) ?? [])
-        search.try('list', places, rule, give)
-        if (name === '$sum') {
-          const always: Rule = { kind: 'expression', places, write: (read) => `${name}([${read(place)}])` }
-          search.try('list', places, always, (row) => give(row) ?? 0)
-        }
-        const rounded: Rule = { kind: 'expression', places, write: (read) => `$round(${name}(${read(place)}), 2)` }
-        search.try('list', places, rounded, (row) => {
+        tryList(search, place, (path) => `${name}(${path})`, give)
+        if (name === '$sum')
+          tryList(
+            search,
+            place,
+            (path) => `${name}([${path}])`,
+            (row) => give(row) ?? 0,
+          )
+        const giveRounded = (row: number) => {
           const sum = give(row)
           return typeof sum === 'number' ? Math.round(sum * 100) / 100 : undefined
-        })
+        }
+        tryList(search, place, (path) => `$round(${name}(${path}), 2)`, giveRounded)
       }
     } else {
       for (const joint of JOINTS) {
-        const rule: Rule = {
-          kind: 'expression',
-          places: [place],
-          write: (read) => `$join(${read(place)}, ${textLiteral(joint)})`,
-        }
-        search.try('list', [place], rule, (row) => {
+        const give = (row: number) => {
           const texts = listAt(row)?.filter((item) => item !== null)
           return texts !== undefined && texts.length > 0 ? texts.join(joint) : undefined
-        })
+        }
+        tryList(search, place, (path) => `$join(${path}, ${textLiteral(joint)})`, give)
       }
     }
   }
@@ -396,23 +408,13 @@ export function findConstants(search: Search): void {
   if (search.try('constant', [], { kind: 'constant', value }, () => value)) return
   if (value === null || typeof value === 'object') return
   const parameters = { [ANY_CODE]: value, null: null }
-  const tried: { column: Column; score: number }[] = []
+  let left = 2_000
   for (const column of search.columns()) {
-    const { steps, level } = column.place
+    const { place } = column
     const given = search.at(column, search.sample)
-    if (
-      isFieldCount(column.place) ||
-      steps.length < (level === 0 ? 2 : 0) ||
-      given === undefined ||
-      Array.isArray(given)
-    )
-      continue
-    tried.push({ column, score: search.scoreOf(column.place) })
-  }
-  for (const { column } of tried.slice(0, 2_000)) {
-    const rule: Rule = { kind: 'path', place: column.place, transform: 'mapCodes', parameters }
-    search.try('constant', [column.place], rule, (row) =>
-      (search.at(column, row) ?? null) === null ? undefined : value,
-    )
+    if (isFieldCount(place) || (place.level === 0 && place.steps.length < 2)) continue
+    if (given === undefined || Array.isArray(given) || left-- <= 0) continue
+    const rule: Rule = { kind: 'path', place, transform: 'mapCodes', parameters }
+    search.try('constant', [place], rule, (row) => ((search.at(column, row) ?? null) === null ? undefined : value))
   }
 }
