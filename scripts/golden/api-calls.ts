@@ -163,6 +163,7 @@ export const SCENARIO: readonly Step[] = [
   { call: 'GET /nothing', isMessage: true },
   ...get('/endpoints/{orders}/schedule'),
   { call: 'POST /endpoints/{orders}/run' },
+  { call: 'POST /endpoints/{orders}/messages', body: { headers: 5 } },
   { call: 'GET /endpoints/{orders}/stats', until: '"count":3' },
   ...get('/stats', '/endpoints?view=summary&limit=1', '/endpoints/graph?q=orders', '/endpoints/{orders}/graph'),
   ...get(

@@ -1,4 +1,4 @@
-/** `/messages/{id}/replay` and `/messages/replay`: the replay of one message, or of many by a plan. */
+/** `/messages/{id}/replay` and `/messages/replay`: the replay of one message, or of many by a plan; `/endpoints/{id}/messages`: a new one. */
 import type { FastifyRequest } from 'fastify'
 import Type from 'typebox'
 import { Failure } from '../core/failure.ts'
@@ -11,6 +11,7 @@ import {
   anything,
   component,
   described,
+  either,
   enumSchema,
   flag,
   id,
@@ -19,11 +20,13 @@ import {
   noted,
   number,
   object,
+  record,
   text,
   time,
   whole,
 } from '../core/schema.ts'
 import { type CallSpan, roundMs, type Trace } from '../core/tracing/trace.ts'
+import { MESSAGE_PARTS } from '../document/checks/dry-run-request.ts'
 import { CODECS, codecForHeader } from '../formats/codecs.ts'
 import type { CompletedMessage } from '../inbound/completed-message.ts'
 import { invalid, MESSAGE_FILTERS, type MessageQuery } from '../records/message-log/message-filter.ts'
@@ -126,7 +129,57 @@ const planChange = <const Change extends 'continue' | 'pause' | 'cancel'>(change
     handle: async ({ params }: Call<'id'>, { records }: Api) => records.plans[change](params.id),
   }) as const
 
+const { timestamps: _, ...SENT_PARTS } = MESSAGE_PARTS
+
+export const SentMessage = named('SentMessage', {}, SENT_PARTS)
+
+export const SentAnswer = named(
+  'SentAnswer',
+  {
+    messageId: id,
+    outcome,
+    status: whole,
+    headers: record(either([text, list(text)])),
+    answer: described(anything, 'JSON as what it is, anything else as text.'),
+    ms: number,
+  },
+  { code: text, error: text },
+)
+
 export const replayRoutes = [
+  route({
+    method: 'POST',
+    path: '/endpoints/:id/messages',
+    role: 'operator',
+    summary:
+      'Sends a message to an endpoint as if it had arrived by HTTP, with all that it sends on; its callers are not authenticated.',
+    body: {
+      ...checkedBody(SentMessage, {
+        code: 'MESSAGE_INVALID',
+        sentence: 'The message cannot be sent as it is given; details has the reasons.',
+        mayBeEmpty: true,
+      }),
+      required: false,
+    },
+    answers: { 200: answer('What the endpoint answered, whatever its status is.', SentAnswer) },
+    fails: ['ID_MALFORMED', 'ENDPOINT_UNKNOWN', 'MESSAGE_INVALID'],
+    sends: 'no-store',
+    handle: async (call, { endpoints, sendMessage }) => {
+      const { _id } = await endpoints.get(call.params.id)
+      const { messageId, outcome, code, ms, answer, failure } = await sendMessage(_id, call.body)
+      call.noteEffects({ target: _id, note: `Message ${messageId}` })
+      return {
+        messageId,
+        outcome,
+        ...(code === '' ? {} : { code }),
+        ...(failure === undefined ? {} : { error: failure.message }),
+        status: answer.status,
+        headers: answer.headers,
+        answer: decodeBody(answer),
+        ms: roundMs(ms),
+      }
+    },
+  }),
   route({
     method: 'POST',
     path: '/messages/:id/replay',

@@ -21,6 +21,7 @@ import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import type { LiveOpenApi } from '../try/openapi/live-openapi.ts'
+import type { SendMessage } from '../try/send-message.ts'
 import type { DraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
 import type { Suggest } from '../try/suggestions/suggest.ts'
 import type { ReadTableEffect } from '../try/table-effect.ts'
@@ -67,6 +68,7 @@ export type Api = EndpointAids &
     records: MessageRecords
     captures: MessageCaptures
     deliveries: DeliveryService
+    sendMessage: SendMessage
     schedules: Pick<ScheduleRunner, 'get' | 'runNow'>
     keys: ApiKeys
     audit: AuditLog

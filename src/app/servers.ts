@@ -45,6 +45,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../try/openapi/live-openapi.ts'
+import { createSendMessage } from '../try/send-message.ts'
 import { createDraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
 import { createTableEffect } from '../try/table-effect.ts'
 import type { MakeRecordedTest } from '../try/tests/recorded-tests.ts'
@@ -185,6 +186,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     records,
     captures,
     deliveries,
+    sendMessage: createSendMessage(options),
     schedules,
     keys: managementAuth.keys,
     audit: managementAuth.audit,

@@ -183,6 +183,12 @@ export const MANAGEMENT_FAILURES = {
     issue: 'lock-error',
     means: 'A run of the schedule is under way; the next one can start when it has ended.',
   },
+  MESSAGE_INVALID: {
+    status: 400,
+    retry: false,
+    issue: 'value',
+    means: 'A message cannot be sent to the endpoint with the parts that the call gives.',
+  },
   REPLAY_REFUSED: {
     status: 409,
     retry: false,

@@ -269,6 +269,7 @@ describe('/openapi.json', () => {
           '/endpoints/draft': { name: 'Drafted', pattern: '/drafted' },
           '/endpoints/{id}/tests': { tests: [] },
           '/endpoints/{id}/capture': { messages: 1 },
+          '/endpoints/{id}/messages': { body: { id: 1 } },
           '/endpoints/tests/run': { endpoint: document, tests: [] },
           '/endpoints/dry-run/value': { endpoint: document, at: '/answer/body' },
           '/endpoints/suggest': { source: { body: { id: 1 } }, target: { sample: { id: 2 } } },

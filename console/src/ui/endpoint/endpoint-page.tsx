@@ -12,6 +12,7 @@ import { Page } from '../states/page.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 
 const SampleCurlDialog = lazy(async () => ({ default: (await import('./sample-curl-dialog.tsx')).SampleCurlDialog }))
+const SendDialog = lazy(async () => ({ default: (await import('./send-dialog.tsx')).SendDialog }))
 const PauseDialog = lazy(async () => ({ default: (await import('./pause-dialog.tsx')).PauseDialog }))
 const EndpointSchedule = lazy(async () => ({ default: (await import('./endpoint-schedule.tsx')).EndpointSchedule }))
 
@@ -70,7 +71,8 @@ const SCHEDULE_SPACE = <div className="endpoint-schedule row" />
 export function EndpointNavigation({ id, row, data, hasSchedule = false }: EndpointNavigationProps) {
   const origin = useMe()?.messageOrigin ?? ''
   const refused = useRefusal('author')
-  const [dialog, setDialog] = useState<'curl' | 'pause'>()
+  const sendRefused = useRefusal('operator')
+  const [dialog, setDialog] = useState<'curl' | 'send' | 'pause'>()
   const close = () => setDialog(undefined)
   useEffect(() => {
     if (data !== undefined) lastData.set(id, data)
@@ -95,9 +97,14 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
           )}
           {row.paused && <StatusChip tone="warn">Paused</StatusChip>}
           {isRouted(row) && (
-            <Button tone="quiet" onPress={() => setDialog('curl')}>
-              Copy as curl …
-            </Button>
+            <>
+              <Button tone="quiet" onPress={() => setDialog('curl')}>
+                Copy as curl …
+              </Button>
+              <Button tone="quiet" refused={sendRefused} onPress={() => setDialog('send')}>
+                Send …
+              </Button>
+            </>
           )}
           <Button tone="quiet" refused={refused} onPress={() => setDialog('pause')}>
             {row.paused ? 'Resume …' : 'Pause …'}
@@ -126,6 +133,7 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
       {row && dialog !== undefined && (
         <Suspense>
           {dialog === 'pause' && <PauseDialog row={row} onClose={close} />}
+          {dialog === 'send' && isRouted(row) && <SendDialog row={row} onClose={close} />}
           {dialog === 'curl' && isRouted(row) && <SampleCurlDialog row={row} origin={origin} onClose={close} />}
         </Suspense>
       )}

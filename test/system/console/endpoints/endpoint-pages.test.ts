@@ -214,6 +214,27 @@ describe('the statistics of an endpoint', { skip: NO_BROWSER }, () => {
 })
 
 describe('an endpoint', { skip: NO_BROWSER }, () => {
+  test('is sent a real message from its head, whose answer leads to the record', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    const { _id } = await service.register({
+      endpoint: { pattern: '/orders/:nr' },
+      inputMapping: { 'urlParams.nr': 'nr', 'query.from': 'from', 'requestBody.name': 'name' },
+    })
+    await open(`endpoints/${_id}/versions`)
+    await page.getByRole('button', { name: 'Send …' }).click()
+    await page.getByLabel('nr in the path').fill('7')
+    await page.getByLabel('Query').fill('from=lab&from=ward')
+    await page.getByLabel('Body').fill('{ "name": "Anna" }')
+    await checkAccessibility()
+    await page.getByRole('button', { name: 'Send', exact: true }).click()
+    await page.getByText('The endpoint answered 200 after').waitFor()
+    const answer = await page.getByRole('group', { name: 'Answer' }).textContent()
+    assert.deepEqual(JSON.parse(answer ?? ''), { nr: '7', from: ['lab', 'ward'], name: 'Anna' })
+    await checkAccessibility()
+    await page.getByRole('link', { name: 'The message' }).click()
+    await page.waitForURL(/messages\/[0-9a-f]{24}/)
+  })
+
   test('is paused and resumed at its head, by versions of that one change', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test)
     const { _id } = await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
