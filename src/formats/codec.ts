@@ -58,6 +58,8 @@ export type Codec = Readonly<{
   read(bytes: Uint8Array, charset: string | undefined, settings: ParserSettings): Json
   /** Whether a text begins as those of the format do; undefined if any text may. */
   looksLike: ((text: string) => boolean) | undefined
+  /** Whether a text that begins as those of no format do is likely of this one. */
+  isLikely?(text: string): boolean
   /** Parses a text without a known media type; undefined if the text is not surely of this format. */
   detect(text: string): Json | undefined
   /**

@@ -195,6 +195,18 @@ export function codecForSending(contentType: string | undefined, endpoint: Docum
 /** The codec of a text that begins as those of a format do; undefined if none does. */
 export const sniff = (text: string): Codec | undefined => ALL.find(({ looksLike }) => looksLike?.(text))
 
+/**
+ * The media type of texts of one kind that begin as those of no format do, if a format is likely for one of them: the others may
+ * be too short to tell. `documented`: the format that a document has for them; undefined also where that may begin with anything.
+ */
+export function likelyType(texts: readonly string[], documented?: Json): string | undefined {
+  const { looksLike, isLikely }: Codec = BY_FORMAT.get(documented as Format) ?? CODECS.json
+  if (looksLike === undefined && isLikely === undefined) return undefined
+  const given = texts.filter((text) => text.trim() !== '')
+  if (given.some((text) => sniff(text) !== undefined)) return undefined
+  return ALL.find((codec) => given.some((text) => codec.isLikely?.(text)))?.mediaType
+}
+
 /** The codec of a file by the ending of its name, which has the dot; undefined if there is none. */
 export const codecForFile = (ending: string): Codec | undefined =>
   ALL.find(({ fileEndings }) => fileEndings.includes(ending.toLowerCase()))
@@ -205,7 +217,8 @@ export const codecForFile = (ending: string): Codec | undefined =>
  */
 export function guessFormat(text: string, ending = ''): Format {
   const named = codecForFile(ending)
-  const codec = named !== undefined && named.looksLike === undefined ? named : sniff(text)
+  const isNamed = named !== undefined && named.looksLike === undefined
+  const codec = isNamed ? named : (sniff(text) ?? ALL.find(({ isLikely }) => isLikely?.(text)))
   return (codec?.name ?? DEFAULT_FORMAT) as Format
 }
 

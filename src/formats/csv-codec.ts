@@ -64,6 +64,7 @@ const FORMAT = {
   sample: 'id,name\n17,Ann\n',
   accept: 'text/csv, application/json;q=0.9, */*;q=0.8',
   looksLike: undefined,
+  isLikely: (text: string) => hasColumns(text),
   detect: () => undefined,
   findRoot: () => undefined,
   hasTypes: false,
@@ -128,6 +129,14 @@ export function detectDelimiter(text: string): string {
   const unquoted = header.replace(/"(?:[^"]|"")*"/g, '')
   const counts = DELIMITERS.map((delimiter) => unquoted.split(delimiter).length)
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
+}
+
+/** The first rows are some, each with as many delimiters as the header. */
+function hasColumns(text: string): boolean {
+  const lines = text.trim().split(/\r?\n/, 5)
+  const delimiter = detectDelimiter(text)
+  const [columns = 0, ...others] = lines.map((line) => line.replace(/"(?:[^"]|"")*"/g, '').split(delimiter).length)
+  return columns > 1 && others.length > 0 && others.every((count) => count === columns)
 }
 
 /** Without quotes, a row cannot hold them. */

@@ -20,6 +20,7 @@ import {
   findAnyCodec,
   guessFormat,
   guessOptions,
+  likelyType,
   MEDIA_TYPES,
   NO_FORMAT,
   sniff,
@@ -110,8 +111,8 @@ export async function suggestByExample(
   runPairs: RunPairs,
 ): Promise<Suggested & ByExample> {
   const { answers = {}, keepCodes: keepsCodes = false } = request
-  const examples = given.map(guessOutputType)
   const own = request.endpoint === undefined && request.endpointId === undefined ? undefined : document
+  const examples = withLikelyTypes(given, own ?? kept).map(guessOutputType)
   const faults: Lint[] = []
   const outputs = examples.map(({ output, outputType, index }) =>
     typeof output === 'string'
@@ -176,6 +177,24 @@ export async function suggestByExample(
 function transformsRead({ inputTransforms, ...document }: JsonObject): JsonObject {
   const { endpoint } = checkDocument({ ...document, inputMapping: {} })
   return isObject(inputTransforms) && readsRoot(endpoint, 'transforms') ? inputTransforms : {}
+}
+
+/** Texts without a type whose beginnings do not say what they are in: those of one side are alike. */
+function withLikelyTypes(examples: readonly GivenExample[], { transformation }: JsonObject): readonly GivenExample[] {
+  const { input, output } = isObject(transformation) ? transformation : {}
+  const texts = (values: readonly unknown[]) => values.filter((value) => typeof value === 'string')
+  const isTyped = examples.some(({ given: { message } }) => message.contentType !== undefined)
+  const bodies = texts(examples.map((one) => one.given.message.body))
+  const read = isTyped ? undefined : likelyType(bodies, input)
+  const written = likelyType(texts(examples.map((one) => one.output)), output)
+  return examples.map((one) => ({
+    ...one,
+    ...(read !== undefined &&
+      one.given.message.body !== undefined && {
+        given: { ...one.given, message: { ...one.given.message, contentType: read } },
+      }),
+    outputType: one.outputType ?? (typeof one.output === 'string' ? written : undefined),
+  }))
 }
 
 /** Some formats are recognized by how their texts begin. */

@@ -35,10 +35,8 @@ export type NamedExample = Readonly<{ name: string; example: Example }>
 /** Recorded messages first. Out: or why they cannot be sent yet. Pairs without a text are left out. */
 export function toExamples(
   messageIds: readonly string[],
-  { pairs, ...types }: GivenExamples,
+  { pairs, messageType, outputType }: GivenExamples,
 ): readonly NamedExample[] | string {
-  const messageType = types.messageType || rowsType(pairs.map(({ message }) => message))
-  const outputType = types.outputType || rowsType(pairs.map(({ output }) => output))
   const recorded = messageIds.map((messageId) => ({ name: `Message ${messageId}`, example: { messageId } }))
   const typed = pairs.map(({ message: body, output }, index) => ({
     name: pairName(index),
@@ -53,20 +51,6 @@ export function toExamples(
   if (half !== undefined) return `${half.name} has one side only: give the other, or remove the pair.`
   const all = [...recorded, ...typed.filter(({ sides }) => sides === 2)]
   return all.length === 0 ? 'Paste a message and what it becomes first.' : all
-}
-
-/** The type of CSV for texts that begin as no other format does, if some are lines with the same separators. */
-function rowsType(texts: readonly string[]): string {
-  const given = texts.map((text) => text.trim()).filter((text) => text !== '')
-  return given.some(isRows) && !given.some((text) => /^(?:[[{<]|MSH)/.test(text)) ? 'text/csv' : ''
-}
-
-function isRows(text: string): boolean {
-  const lines = text.split(/\r?\n/, 5)
-  return [';', ',', '\t'].some((separator) => {
-    const [first = 0, ...others] = lines.map((line) => line.split(separator).length)
-    return first > 1 && others.length > 0 && others.every((count) => count === first)
-  })
 }
 
 export const pairName = (index: number): string => `Pair ${index + 1}`

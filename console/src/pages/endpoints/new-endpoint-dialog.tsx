@@ -128,6 +128,7 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
         )}
         {failure === undefined ? null : <FailureNotice failure={failure} shown={OWN_FIELDS} />}
         <div className="row to-end">
+          <Button onPress={() => void navigate({ to: '/endpoints/by-example' })}>Begin with examples</Button>
           <Button onPress={onClose}>Cancel</Button>
           <Button tone="primary" type="submit" busy={busy}>
             Create endpoint

@@ -202,6 +202,14 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
               ? `Entries (${lines.length})`
               : `Entries (${lines.length} of ${picture.connected.length})`}
           </h2>
+          {picture.connected.length === 0 && (
+            <div className="row">
+              <Button onPress={() => void navigate({ to: '/endpoints/by-example', search: { endpoint: draft.id } })}>
+                Begin with examples
+              </Button>
+              <span className="quiet">Give messages and what each becomes, and the entries are found.</span>
+            </div>
+          )}
           <EntryList
             lines={lines}
             selected={selection.line}

@@ -1325,6 +1325,28 @@ describe('POST /endpoints/suggest with examples', () => {
     }
   })
 
+  const asRows: readonly (readonly [what: string, bodies: readonly string[], made: JsonObject, own?: JsonObject])[] = [
+    ['rows', ['nr;name\nA-17;Ann', 'nr;name\nB-9;"Bob; jr"'], { input: 'CSV', csv: { delimiter: ';' } }],
+    ['rows of which one has its header only', ['nr,name\nA-17,Ann', 'nr,name'], { input: 'CSV' }],
+    ['elements', ['<p><nr>A-17</nr></p>', '<p><nr>B-9</nr></p>'], { input: 'XML' }],
+    [
+      'rows for an endpoint of texts',
+      ['nr,name\nA-17,Ann', 'nr,name'],
+      { input: 'TEXT' },
+      { input: 'TEXT', output: 'JSON' },
+    ],
+  ]
+  for (const [what, bodies, { input, csv }, transformation] of asRows) {
+    test(`tells by their texts that messages are ${what}`, async () => {
+      const examples = bodies.map((body, at) => ({ message: { body }, output: { at } }))
+      const endpoint = transformation && { ...base, transformation }
+      const { status, body: made } = await ask({ examples, ...(endpoint && { endpoint }) })
+      assert.equal(status, 200, JSON.stringify(made))
+      const document = made.endpoint as JsonObject
+      assert.deepEqual([(document.transformation as JsonObject).input, document.csv], [input, csv])
+    })
+  }
+
   test('uses the answers of lookups', async () => {
     const endpoint = {
       ...base,

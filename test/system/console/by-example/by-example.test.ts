@@ -147,7 +147,7 @@ describe('a document by example', { skip: NO_BROWSER }, () => {
     const { service, page, open, checkAccessibility } = await openConsole(t, { width: 360, height: 800 })
     const { _id } = await service.register({ name: 'Codes', endpoint: { pattern: '/codes' }, description: 'kept' })
     await open(`endpoints/${_id}/mapping`)
-    await page.getByRole('link', { name: 'By example' }).click()
+    await page.getByRole('button', { name: 'Begin with examples' }).click()
     await page.waitForURL(/by-example\?endpoint=/)
     await paste(page, CODES)
     await derive(page).click()
