@@ -104,6 +104,7 @@ function BodyText({ id, body, bytes }: Readonly<{ id: string; body: BodySummary;
       fileName={fileName}
       bytes={bytes.byteLength}
       content={content}
+      {...(body.which === 'incoming' && { root: 'requestBody' })}
     />
   )
 }

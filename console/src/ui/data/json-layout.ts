@@ -1,17 +1,13 @@
 /** JSON text on lines, its values untouched: reading and writing it would change numbers, and drop names that are there twice. */
 
-const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
+export const TOKENS = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g
 
 /**
  * In: any text. Out: the same tokens with line feeds and two spaces for each level; undefined if it is not JSON (it is checked
  * by the browser's own parser first).
  */
 export function layOutJson(text: string): string | undefined {
-  try {
-    JSON.parse(text)
-  } catch {
-    return undefined
-  }
+  if (!isJson(text)) return undefined
   const out: string[] = []
   let depth = 0
   let before = ''
@@ -27,4 +23,13 @@ export function layOutJson(text: string): string | undefined {
     before = token
   }
   return out.join('')
+}
+
+export function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
 }

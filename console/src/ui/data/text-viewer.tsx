@@ -1,10 +1,13 @@
 /** A body or another long value as text: as it is, or laid out if it is JSON. Of a long one, parts are shown as asked for. */
 import { useMemo, useState } from 'react'
+import { lazyView } from '../code/lazy-views.tsx'
 import { Button } from '../controls/button.tsx'
 import { splitText } from '../text/text-parts.ts'
 import { copyText, downloadText } from './clipboard.ts'
 import { layOutJson } from './json-layout.ts'
 import { byteCount } from './time.tsx'
+
+const LazyBodyTree = lazyView('Loading the tree', async () => (await import('./body-tree.tsx')).BodyTree)
 
 /** Nothing longer is parsed in the page. */
 const MAX_PARSED_CHARACTERS = 1_048_576
@@ -21,9 +24,12 @@ export type TextViewerProps = Readonly<{
   bytes?: number
   /** What is downloaded, if the text is not all of it byte by byte. */
   content?: Blob
+  /** What paths of its values start with, such as `requestBody`. */
+  root?: string
 }>
 
-export function TextViewer({ text, label, fileName, bytes, content }: TextViewerProps) {
+export function TextViewer({ text, label, fileName, bytes, content, root = '' }: TextViewerProps) {
+  const [isTree, setTree] = useState(false)
   const [isRaw, setRaw] = useState(false)
   const [max, setMax] = useState(SHOWN_AT_FIRST)
   const laidOut = useMemo(() => (text.length <= MAX_PARSED_CHARACTERS ? layOutJson(text) : undefined), [text])
@@ -33,7 +39,12 @@ export function TextViewer({ text, label, fileName, bytes, content }: TextViewer
     <div className="text-viewer">
       <div className="text-viewer-bar row">
         <span className="quiet">{byteCount(bytes ?? new Blob([text]).size)}</span>
-        {laidOut !== undefined && laidOut !== text && (
+        {laidOut !== undefined && /^\s*[[{]/.test(text) && (
+          <Button tone="quiet" pressed={isTree} onPress={() => setTree(!isTree)}>
+            Tree
+          </Button>
+        )}
+        {laidOut !== undefined && laidOut !== text && !isTree && (
           <Button tone="quiet" pressed={isRaw} onPress={() => setRaw(!isRaw)}>
             As sent
           </Button>
@@ -45,21 +56,25 @@ export function TextViewer({ text, label, fileName, bytes, content }: TextViewer
           Download
         </Button>
       </div>
-      {/* A region that scrolls must be reachable by keys. */}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: see above */}
-      <pre className="text-viewer-text" tabIndex={0} aria-label={label} role="group" dir="ltr">
-        {shown.map((part, index) =>
-          part.hidden ? (
-            // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
-            <span key={index} className="hidden-character">
-              {part.text}
-            </span>
-          ) : (
-            part.text
-          ),
-        )}
-      </pre>
-      {whole.length > max && (
+      {isTree && laidOut !== undefined ? (
+        <LazyBodyTree key={text} text={text} label={label} root={root} />
+      ) : (
+        // A region that scrolls must be reachable by keys.
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
+        <pre className="text-viewer-text" tabIndex={0} aria-label={label} role="group" dir="ltr">
+          {shown.map((part, index) =>
+            part.hidden ? (
+              // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
+              <span key={index} className="hidden-character">
+                {part.text}
+              </span>
+            ) : (
+              part.text
+            ),
+          )}
+        </pre>
+      )}
+      {whole.length > max && !isTree && (
         <div className="more-rows row">
           <p role="status">
             {max.toLocaleString('en')} of {whole.length.toLocaleString('en')} characters

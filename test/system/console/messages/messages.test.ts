@@ -152,6 +152,41 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await checkAccessibility()
   })
 
+  test('shows a body as a tree, by keys and by search', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test, { env: { MESSAGE_LOG: 'all' } })
+    await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
+    const lines = Array.from({ length: 250 }, (_none, index) => ({ code: `c${index}` }))
+    const id = await send(service, '/orders', { patient: { 'a.b': 'x\u202ey' }, lines })
+    await open(`messages/${id}?body=incoming`)
+    await page.getByRole('button', { name: 'Tree', exact: true }).click()
+    const tree = page.getByRole('treegrid', { name: /as a tree$/ })
+    await tree.getByRole('row').first().waitFor()
+    assert.equal(await tree.getByRole('row', { name: /^a\.b/ }).count(), 0)
+    await checkAccessibility()
+    await tree.getByRole('row', { name: /^patient/ }).click()
+    await page.keyboard.press('ArrowRight')
+    await tree.getByRole('row', { name: /^a\.b/ }).waitFor()
+    assert.equal(await tree.locator('.hidden-character').count(), 1)
+    await tree
+      .getByRole('row', { name: /^lines/ })
+      .getByRole('button')
+      .click()
+    await tree.getByText('Show more of 150 …').click()
+    await tree.getByText('Show more of 50 …').waitFor()
+    await page.getByLabel('Find').fill('C249')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 of 1').waitFor()
+    const hit = tree.getByRole('row', { selected: true })
+    await until(
+      async () => [await hit.boundingBox(), await tree.boundingBox()],
+      ([row, all]) => row != null && all != null && row.y >= all.y && row.y + row.height <= all.y + all.height + 1,
+    )
+    await page.getByRole('button', { name: 'Copy path' }).click()
+    await page.getByText('Path copied.').waitFor()
+    assert.equal(await page.evaluate('navigator.clipboard.readText()'), 'requestBody.lines[249].code')
+    await checkAccessibility()
+  })
+
   test('makes an endpoint of what a message needs that no endpoint took', async (test) => {
     const { service, page, open, checkAccessibility } = await openConsole(test)
     const reply = await service.fetch('/lab/ordres/17', json('PUT', {}))
