@@ -1,7 +1,7 @@
 /** The picture of a draft's mapping with everything around it. */
 
 import { getRouteApi } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useEffectEvent, useState } from 'react'
+import { type KeyboardEvent, useEffect, useEffectEvent, useMemo, useState } from 'react'
 import { suggestEntries } from '../../api/mapping-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'
@@ -20,6 +20,7 @@ import { useMappingData } from './mapping-data.ts'
 import { readMappingSearch } from './mapping-search.ts'
 import { addTarget, type Edited, findWriters, type NewTarget, removeTarget } from './model/entry-edits.ts'
 import type { FieldNode } from './model/field-tree.ts'
+import { findLineFaults } from './model/line-faults.ts'
 import { addMadeValue } from './model/made-values.ts'
 import type { MappingText } from './model/mapping-entries.ts'
 import { proposalsFor } from './model/proposals.ts'
@@ -78,7 +79,13 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
     words: shownWords,
     show: search.show,
   })
-  const { lines, source, target } = picture
+  const { lines, source, target, connected } = picture
+  const lint = runs.report?.lint
+  const faults = useMemo(() => {
+    const isJson = /^\s*[[{]/.test(wanted?.text ?? '')
+    const found = [...(lint?.errors ?? []), ...(lint?.warnings ?? [])]
+    return findLineFaults(mapping, connected, found, isJson ? (wanted?.fields ?? []) : [])
+  }, [mapping, connected, lint, wanted])
 
   const keepWords = useEffectEvent(() => {
     if (words !== (search.q ?? '')) changeSearch({ q: words })
@@ -189,6 +196,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           mapping={mapping}
           picture={picture}
           selection={selection}
+          faults={faults}
           functions={vocabulary?.mappingFunctions ?? NONE}
           refused={refused}
           onChange={change}
@@ -212,6 +220,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           )}
           <EntryList
             lines={lines}
+            faults={faults}
             selected={selection.line}
             onSelect={selectLine}
             onRemove={refused === undefined ? remove : undefined}

@@ -8,6 +8,7 @@ import { type MappingRun, recentMessages } from '../../api/mapping-calls.ts'
 import { queries } from '../../api/queries.ts'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
+import { lintRequest } from '../../draft/document-faults.ts'
 import { NEW } from '../../draft/draft.ts'
 import { type Coverage, computeCoverage } from './model/run-coverage.ts'
 import { useSettled } from './use-stable.ts'
@@ -23,7 +24,7 @@ export type MessageData = Readonly<{
 
 export type MappingRuns = Readonly<{
   coverage: Coverage
-  /** Of the first message. */
+  /** Of the first message; without one, what the service finds in the draft. */
   report: MappingRun | undefined
   failure: ApiFailure | undefined
   isRunning: boolean
@@ -44,7 +45,9 @@ export function useMappingRuns(id: string, document: string | undefined, data: M
   // Who may not run drafts still sees what the stored document does.
   const ofDraft = may.includes('author') ? settled : undefined
   const isAllowed = may.includes('author') ? settled !== undefined : may.includes('operator')
-  const requests = (data?.given ?? []).map((given) => createRunRequest(id, ofDraft, given))
+  // Without a message, the service only checks the draft.
+  const checked = ofDraft === undefined ? undefined : lintRequest(ofDraft, id === NEW ? undefined : id)
+  const requests = data?.given.map((given) => createRunRequest(id, ofDraft, given)) ?? [checked ?? []].flat()
   const results = useQueries({
     queries: requests.map((request) => ({
       ...queries.mappingRun(request),

@@ -205,6 +205,23 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     })
   })
 
+  test('marks entries that write one place, and a type that does not fit the output', async (test) => {
+    const { page, checkAccessibility } = await openMapping(test, {
+      'requestBody.id': 'id',
+      'requestBody.patient.family': 'id',
+    })
+    const entries = page.getByRole('grid', { name: 'Entries' })
+    await entries.getByText('requestBody.patient.family writes id too.').waitFor()
+    await entries.getByText('This writes the same target as inputMapping.requestBody\\.id').waitFor()
+    await page.getByRole('button', { name: 'Fields of the output' }).click()
+    await page.getByRole('dialog').getByLabel('Text').fill('{ "id": 1 }')
+    await page.getByRole('button', { name: 'Show its fields' }).click()
+    await entries.getByRole('row', { name: /family to id/ }).click()
+    const detail = page.getByRole('region', { name: 'Selected entry' })
+    await detail.getByText('It writes a text, but the output has a number here.').waitFor()
+    await checkAccessibility()
+  })
+
   test('takes a JSON Schema as the output, and says what is wrong with another text', async (test) => {
     const { page, id, checkAccessibility } = await openMapping(test)
     await page.getByRole('button', { name: 'Fields of the output' }).click()

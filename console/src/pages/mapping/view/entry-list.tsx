@@ -7,8 +7,11 @@ import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { describeResult, type LineResult } from '../model/run-coverage.ts'
 import type { ConnectedLine } from '../model/shown-fields.ts'
 
+export type LineFaults = ReadonlyMap<string, readonly string[]>
+
 export type EntryListProps = Readonly<{
   lines: readonly ConnectedLine[]
+  faults: LineFaults
   selected: string | undefined
   onSelect(id: string | undefined): void
   /** `Delete` on an entry; undefined if the user may not. */
@@ -18,8 +21,11 @@ export type EntryListProps = Readonly<{
 const LAYOUT = { estimatedRowSize: 36 }
 const MAX_PATH_CHARACTERS = 300
 
-export const EntryList = memo(function EntryList({ lines, selected, onSelect, onRemove }: EntryListProps) {
-  const items = useMemo(() => lines.map((connected) => ({ id: connected.line.id, connected })), [lines])
+export const EntryList = memo(function EntryList({ lines, faults, selected, onSelect, onRemove }: EntryListProps) {
+  const items = useMemo(
+    () => lines.map((connected) => ({ id: connected.line.id, connected, faults: faults.get(connected.line.id) })),
+    [lines, faults],
+  )
   const keys = useMemo(() => (selected === undefined ? [] : [selected]), [selected])
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key !== 'Delete' || onRemove === undefined || !(event.target instanceof Element)) return
@@ -44,9 +50,9 @@ export const EntryList = memo(function EntryList({ lines, selected, onSelect, on
             <p className="entry row quiet">No entry is shown. Without any, the body is passed on unchanged.</p>
           )}
         >
-          {({ id, connected }) => (
+          {({ id, connected, faults: found }) => (
             <GridListItem id={id} textValue={describeLine(connected)} className="entry-row" data-line={id}>
-              <EntryContent connected={connected} />
+              <EntryContent connected={connected} faults={found} />
             </GridListItem>
           )}
         </GridList>
@@ -58,7 +64,9 @@ export const EntryList = memo(function EntryList({ lines, selected, onSelect, on
 const describeLine = ({ line: { entry, target } }: ConnectedLine): string =>
   `${entry.source.slice(0, MAX_PATH_CHARACTERS)} to ${(target.key ?? '').slice(0, MAX_PATH_CHARACTERS)}`
 
-function EntryContent({ connected: { line, result } }: Readonly<{ connected: ConnectedLine }>) {
+type EntryContentProps = Readonly<{ connected: ConnectedLine; faults: readonly string[] | undefined }>
+
+function EntryContent({ connected: { line, result }, faults }: EntryContentProps) {
   const { entry, target } = line
   return (
     <div className="entry row">
@@ -87,6 +95,11 @@ function EntryContent({ connected: { line, result } }: Readonly<{ connected: Con
         </span>
       )}
       {result === undefined ? null : <ResultChip result={result} />}
+      {faults?.map((sentence) => (
+        <span key={sentence} className="entry-fault small-text">
+          <VisibleText text={sentence} max={MAX_PATH_CHARACTERS} />
+        </span>
+      ))}
     </div>
   )
 }

@@ -5,18 +5,20 @@ import { smallestEdit } from '../../../draft/draft.ts'
 import { nodeText, setValue } from '../../../draft/json-edits.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { WrittenPaths } from '../dialogs/proposal-preview.tsx'
 import { changeFill, changeKey, changeSource, changeTransform, type Edited } from '../model/entry-edits.ts'
 import { findMadeValue, readTyped, showTyped } from '../model/made-values.ts'
 import type { MappingLine, MappingText } from '../model/mapping-entries.ts'
 import type { ConnectedLine } from '../model/shown-fields.ts'
-import { describeNested, ResultChip } from './entry-list.tsx'
+import { describeNested, type LineFaults, ResultChip } from './entry-list.tsx'
 import { FunctionField, type MappingFunctions } from './function-field.tsx'
 
 export type LineDetailProps = Readonly<{
   id: string
   mapping: MappingText
   connected: ConnectedLine
+  faults: LineFaults
   functions: MappingFunctions
   /** A value of the source. */
   sample: unknown
@@ -31,6 +33,7 @@ export function LineDetail({
   id,
   mapping,
   connected,
+  faults,
   functions,
   sample,
   refused,
@@ -49,6 +52,11 @@ export function LineDetail({
         {result === undefined ? null : <ResultChip result={result} />}
       </div>
       {locked === undefined ? null : <p className="hint">{locked}</p>}
+      {faults.get(line.id)?.map((sentence) => (
+        <p key={sentence} className="callout warn">
+          <VisibleText text={sentence} max={500} />
+        </p>
+      ))}
       <CommittedField
         label="Source path"
         value={entry.source}
