@@ -12,6 +12,7 @@ import { useKey } from '../../ui/keys/keymap.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { ConnectDialog } from './dialogs/connect-dialog.tsx'
+import { EachDialog } from './dialogs/each-dialog.tsx'
 import { MessageDialog } from './dialogs/message-dialog.tsx'
 import { SuggestDialog } from './dialogs/suggest-dialog.tsx'
 import { TargetDialog } from './dialogs/target-dialog.tsx'
@@ -22,7 +23,7 @@ import { addTarget, type Edited, findWriters, type NewTarget, removeTarget } fro
 import type { FieldNode } from './model/field-tree.ts'
 import { findLineFaults } from './model/line-faults.ts'
 import { addMadeValue } from './model/made-values.ts'
-import type { MappingText } from './model/mapping-entries.ts'
+import type { EachScope, MappingText } from './model/mapping-entries.ts'
 import { proposalsFor } from './model/proposals.ts'
 import { lineName } from './model/run-coverage.ts'
 import type { ConnectedLine } from './model/shown-fields.ts'
@@ -57,6 +58,7 @@ type Open =
   | 'suggest'
   | 'value'
   | Readonly<{ from: FieldNode | undefined; to: FieldNode | undefined }>
+  | Readonly<{ of: string | EachScope }>
 
 export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const search = route.useSearch()
@@ -97,10 +99,16 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   }, [words])
 
   /** Out: why the change was not made. */
-  const change = (edited: Edited, select?: Readonly<{ source: string; key: string }>): string | undefined => {
+  const change = (
+    edited: Edited,
+    select?: Readonly<{ source: string; key: string; within?: EachScope | undefined }>,
+  ): string | undefined => {
     if (!edited.ok) return edited.why
     if (edited.edits.length > 0) draft.applyEdits(edited.edits)
-    if (select !== undefined) setSelection({ line: lineName(select.source, select.key) })
+    if (select !== undefined) {
+      const name = lineName(select.source, select.key)
+      setSelection({ line: select.within === undefined ? name : lineName(select.within.id, name) })
+    }
     return undefined
   }
   const add = (from: string, to: NewTarget) => change(addTarget(mapping, from, to), { source: from, key: to.key })
@@ -201,6 +209,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           refused={refused}
           onChange={change}
           onRemove={remove}
+          onEach={(of) => setOpen({ of })}
           onConnect={connectSelected}
           onSelectLine={selectLine}
         />
@@ -227,7 +236,21 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           />
         </section>
       </div>
-      {typeof open === 'object' && (
+      {typeof open === 'object' && 'of' in open && (
+        <EachDialog
+          of={open.of}
+          sources={picture.all.source}
+          targets={picture.all.target}
+          onAdd={(from, key, list) => {
+            const { of } = open
+            if (typeof of === 'string') return add(of, { key: list, each: { source: from, key } })
+            const edited = addTarget({ ...mapping, ...of }, from, { key })
+            return change(edited, { source: from, key, within: of })
+          }}
+          onClose={close}
+        />
+      )}
+      {typeof open === 'object' && 'from' in open && (
         <ConnectDialog
           {...open}
           sources={picture.all.source}

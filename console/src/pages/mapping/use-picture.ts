@@ -3,7 +3,7 @@ import { useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import type { MappingSearch } from './mapping-search.ts'
 import type { SampleField } from './model/field-tree.ts'
-import type { MappingText } from './model/mapping-entries.ts'
+import { type MappingText, withInner } from './model/mapping-entries.ts'
 import { findSourceNode, sourceTree, targetTree } from './model/mapping-trees.ts'
 import type { Coverage } from './model/run-coverage.ts'
 import {
@@ -30,14 +30,12 @@ export function usePicture(
   { words, show }: Filter,
 ) {
   const roots = vocabulary?.roots.map?.roots ?? NONE
-  const sources = useSameTexts(useMemo(() => mapping.entries.map((entry) => entry.source), [mapping]))
-  const keys = useSameTexts(useMemo(() => mapping.lines.flatMap(({ target }) => target.key ?? []), [mapping]))
+  const all = useMemo(() => withInner(mapping.lines), [mapping])
+  const sources = useSameTexts(useMemo(() => all.flatMap(({ readsAt }) => readsAt ?? []), [all]))
+  const keys = useSameTexts(useMemo(() => all.flatMap(({ writesAt }) => writesAt ?? []), [all]))
   const source = useMemo(() => sourceTree(coverage.source, roots, sources), [coverage, roots, sources])
   const target = useMemo(() => targetTree(coverage.output, wanted, keys), [coverage, wanted, keys])
-  const connected = useMemo(
-    () => connectLines(mapping.lines, source, target, coverage),
-    [mapping, source, target, coverage],
-  )
+  const connected = useMemo(() => connectLines(all, source, target, coverage), [all, source, target, coverage])
   const { required, missing } = useMemo(() => requiredFields(target, connected), [target, connected])
   const marks = useMemo(
     () => ({ source: sourceMarks(source, connected, coverage), target: targetMarks(connected, missing) }),

@@ -222,6 +222,44 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
     await checkAccessibility()
   })
 
+  test('begins an each for a list, and shows, changes and removes its entries inside it', async (test) => {
+    const { page, id, checkAccessibility } = await openMapping(test, { 'requestBody.id': 'id' })
+    await source(page, 'lines').click()
+    await page.getByRole('button', { name: 'Map each element …' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Each of requestBody.lines[]' })
+    const fill = async (label: string, text: string) => {
+      await dialog.getByRole('combobox', { name: label }).fill(text)
+      await page.keyboard.press('Tab')
+    }
+    await fill('List of the output', 'list[]')
+    await fill('Source in each element', 'item.nr')
+    await fill('Target in each element', 'number')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    const entries = page.getByRole('grid', { name: 'Entries' })
+    await page.getByText('Entries (3)').waitFor()
+    await page.getByRole('button', { name: 'Add an entry to it …' }).click()
+    await fill('Source in each element', 'item.code')
+    await fill('Target in each element', 'code')
+    await dialog.getByRole('button', { name: 'Add', exact: true }).click()
+    const detail = page.getByRole('region', { name: 'Selected entry' })
+    await detail.getByText('wrote at 2 places').waitFor()
+    await detail.getByLabel('Target path').fill('letter')
+    await page.keyboard.press('Enter')
+    await until(
+      () => draftOf(page, id),
+      (text) => text.includes('"each": { "item.nr": "number", "item.code": "letter" }'),
+    )
+    await detail.getByText('/list/1/letter').waitFor()
+    await page.locator('.line.selected').waitFor({ state: 'attached' })
+    await checkAccessibility()
+    await entries.getByRole('row', { name: 'item.nr to number in each of requestBody.lines[]' }).click()
+    await page.keyboard.press('Delete')
+    await until(
+      () => draftOf(page, id),
+      (text) => text.includes('"each": { "item.code": "letter" }'),
+    )
+  })
+
   test('takes a JSON Schema as the output, and says what is wrong with another text', async (test) => {
     const { page, id, checkAccessibility } = await openMapping(test)
     await page.getByRole('button', { name: 'Fields of the output' }).click()

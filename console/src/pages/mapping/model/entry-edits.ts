@@ -14,7 +14,12 @@ import { listMembers } from '../../../draft/json-places.ts'
 import type { EntryTarget, MappingLine, MappingText } from './mapping-entries.ts'
 
 /** A connection that is to be made. */
-export type NewTarget = Readonly<{ key: string; transform?: string | undefined }>
+export type NewTarget = Readonly<{
+  key: string
+  transform?: string | undefined
+  /** The first entry of an `each`. */
+  each?: Readonly<{ source: string; key: string }> | undefined
+}>
 
 export type Edited = Readonly<{ ok: true; edits: readonly Edit[] } | { ok: false; why: string }>
 
@@ -24,8 +29,18 @@ const refuse = (why: string): Edited => ({ ok: false, why })
 const REPEATED = 'This source is in the document twice. Change it in the editor.'
 const TWICE = 'This source has this target already.'
 
-const newTargetText = ({ key, transform }: NewTarget, spaced: boolean): string => {
+const newTargetText = ({ key, transform, each }: NewTarget, spaced: boolean): string => {
   const written = JSON.stringify(key)
+  if (each !== undefined) {
+    const entry = objectText([[each.source, JSON.stringify(each.key)]], spaced)
+    return objectText(
+      [
+        ['key', written],
+        ['each', entry],
+      ],
+      spaced,
+    )
+  }
   if (transform === undefined) return written
   return objectText(
     [
@@ -40,11 +55,11 @@ const newTargetText = ({ key, transform }: NewTarget, spaced: boolean): string =
  * The sources of other entries that write the same place, so that a later one replaces what an earlier one wrote. A target that
  * appends to a list replaces nothing.
  */
-export function findWriters({ lines }: MappingText, source: string, key: string): readonly string[] {
+export function findWriters({ entries }: MappingText, source: string, key: string): readonly string[] {
   if (/\[\]\+?$/.test(key)) return []
-  return lines
-    .filter(({ entry, target }) => target.key === key && entry.source !== source)
-    .map((one) => one.entry.source)
+  return entries
+    .filter((entry) => entry.source !== source && entry.targets.some((target) => target.key === key))
+    .map((entry) => entry.source)
 }
 
 /** Adds a target to the entry of a source, or an entry at the end. */
@@ -81,8 +96,12 @@ function addText({ text, root, object, entries }: MappingText, source: string, w
 }
 
 /** Removes one target, and its entry if it has no other. */
-export function removeTarget({ object }: MappingText, { entry, target }: MappingLine): Edited {
+export function removeTarget({ object: whole }: MappingText, { entry, target, within }: MappingLine): Edited {
+  const { object } = within ?? { object: whole }
   if (entry.isRepeated) return refuse(REPEATED)
+  if (within?.entries.length === 1 && entry.targets.length === 1) {
+    return refuse('An "each" needs an entry. Remove the "each" itself.')
+  }
   if (entry.targets.length > 1) return done(removeChild(entry.value, target.node))
   return object === undefined ? refuse(REPEATED) : done(removeChild(object, entry.member))
 }
@@ -101,13 +120,14 @@ export function changeSource(mapping: MappingText, line: MappingLine, source: st
   const { entry, target } = line
   if (entry.isRepeated) return refuse(REPEATED)
   if (source === entry.source) return done()
-  const other = mapping.entries.find((one) => one.source === source)
+  const scoped = { ...mapping, ...line.within }
+  const other = scoped.entries.find((one) => one.source === source)
   if (other === undefined && entry.targets.length === 1) {
     return done(replaceNode(entry.keyNode, JSON.stringify(source)))
   }
   if (other?.targets.some(({ key }) => key !== undefined && key === target.key)) return refuse(TWICE)
   const removed = removeTarget(mapping, line)
-  const added = addText(mapping, source, asItem(mapping.text, target))
+  const added = addText(scoped, source, asItem(mapping.text, target))
   if (!removed.ok || !added.ok) return removed.ok ? added : removed
   return done(...removed.edits, ...added.edits)
 }

@@ -30,19 +30,23 @@ export function findLineFaults(
     if (!path.startsWith('inputMapping.')) continue
     const { from } = faultSpan(mapping.root, path)
     const isAt = ({ offset, length }: { offset: number; length: number }) => from >= offset && from < offset + length
-    const ofEntry = lines.filter(({ line }) => isAt(line.entry.member))
+    // Those of an `each` come after theirs.
+    const entry = lines.findLast(({ line }) => isAt(line.entry.member))?.line.entry
+    const ofEntry = lines.filter(({ line }) => line.entry === entry)
     const ofTarget = ofEntry.filter(({ line }) => isAt(line.target.node))
     for (const { line } of ofTarget.length > 0 ? ofTarget : ofEntry) add(line.id, message)
   }
   const meant = new Map<string, readonly FieldType[]>(
     wanted.map(({ path, types }) => [toPlace(path), types.filter((type) => type !== 'null')]),
   )
-  const writers = Map.groupBy(lines, ({ line }) => line.target.key)
+  const writers = Map.groupBy(lines, ({ line }) => `${line.within?.id}\n${line.target.key}`)
   for (const { line, result } of lines) {
     const { key, nested } = line.target
     if (key === undefined || nested !== undefined) continue
     const [writer] =
-      found.has(line.id) || writers.get(key)?.length === 1 ? [] : findWriters(mapping, line.entry.source, key)
+      found.has(line.id) || writers.get(`${line.within?.id}\n${key}`)?.length === 1
+        ? []
+        : findWriters({ ...mapping, ...line.within }, line.entry.source, key)
     if (writer !== undefined) {
       add(line.id, `${writer} writes ${key} too. If both find a value, the later entry replaces the other value.`)
     }

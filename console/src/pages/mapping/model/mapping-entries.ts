@@ -13,7 +13,9 @@ export type EntryTarget = Readonly<{
   fill: string | undefined
   /** How many entries map each element of a list; undefined without `each`. */
   nested?: number
-  /** `each`: with entries of its own, which this view names and does not change. */
+  /** The object with these entries. */
+  each?: Node
+  /** `each`: with entries of its own. */
   form: 'text' | 'object' | 'each' | 'short' | 'unknown'
   node: Node
   keyNode: Node | undefined
@@ -38,6 +40,26 @@ export type MappingLine = Readonly<{
   target: EntryTarget
   /** Of the target among those of its entry. */
   at: number
+  /** The path from the roots of the message on, such as `requestBody.rows[].id` for `item.id`; undefined for `index`. */
+  readsAt: string | undefined
+  /** The target from the output on. */
+  writesAt: string | undefined
+  /** The `each` that the entry is in; undefined for one of the mapping itself. */
+  within: EachScope | undefined
+  /** Its own `each`, with the lines of it. */
+  scope?: EachScope
+  inner: readonly MappingLine[]
+}>
+
+/** The entries of an `each`, in place of those of the mapping. */
+export type EachScope = Readonly<{
+  id: string
+  object: Node
+  entries: readonly MappingEntry[]
+  /** The elements around, the outermost first: `requestBody.rows[]`. */
+  items: readonly string[]
+  /** The place of an element in the output. */
+  place: string
 }>
 
 export type MappingText = Readonly<{
@@ -59,10 +81,15 @@ export function readMapping(text: string): MappingText | string {
   if (mappings.length > 1) return 'The document has "inputMapping" twice.'
   const object = mappings[0]?.value
   if (object !== undefined && object.type !== 'object') return '"inputMapping" is not an object.'
+  const entries = listEntries(text, object)
+  return { text, root, object, entries, lines: toMappingLines(text, entries, undefined) }
+}
+
+function listEntries(text: string, object: Node | undefined): readonly MappingEntry[] {
   const members = listMembers(object)
   const count = new Map<string, number>()
   for (const { name } of members) count.set(name, (count.get(name) ?? 0) + 1)
-  const entries = members.map(
+  return members.map(
     ({ name, key, value }): MappingEntry => ({
       source: name,
       member: key.parent ?? key,
@@ -72,7 +99,6 @@ export function readMapping(text: string): MappingText | string {
       isRepeated: (count.get(name) ?? 0) > 1,
     }),
   )
-  return { text, root, object, entries, lines: toMappingLines(entries) }
 }
 
 function formatPosition(text: string, offset: number | undefined): string {
@@ -81,16 +107,40 @@ function formatPosition(text: string, offset: number | undefined): string {
   return ` at line ${lines.length}, character ${(lines.at(-1)?.length ?? 0) + 1}`
 }
 
-function toMappingLines(entries: readonly MappingEntry[]): readonly MappingLine[] {
+/** The lines with those of every `each` after theirs. */
+export const withInner = (lines: readonly MappingLine[]): readonly MappingLine[] =>
+  lines.flatMap((line) => [line, ...withInner(line.inner)])
+
+function toMappingLines(
+  text: string,
+  entries: readonly MappingEntry[],
+  within: EachScope | undefined,
+): readonly MappingLine[] {
   const seen = new Map<string, number>()
   return entries.flatMap((entry) =>
     entry.targets.map((target, at) => {
-      const name = `${entry.source}\n${target.key ?? ''}`
+      const name = `${within === undefined ? '' : `${within.id}\n`}${entry.source}\n${target.key ?? ''}`
       const before = seen.get(name) ?? 0
       seen.set(name, before + 1)
-      return { id: before === 0 ? name : `${name}\n${before}`, entry, target, at }
+      const id = before === 0 ? name : `${name}\n${before}`
+      const readsAt = messagePath(entry.source, within?.items ?? [])
+      const writesAt = within === undefined || target.key === undefined ? target.key : `${within.place}.${target.key}`
+      const line = { id, entry, target, at, readsAt, writesAt, within, inner: [] }
+      if (target.each === undefined) return line
+      const items = [...(within?.items ?? []), `${(readsAt ?? entry.source).replace(/\[\]$/, '')}[]`]
+      const place = (writesAt ?? '').replace(/\+?\??$/, '')
+      const scope = { id, object: target.each, entries: listEntries(text, target.each), items, place }
+      return { ...line, scope, inner: toMappingLines(text, scope.entries, scope) }
     }),
   )
+}
+
+/** In: a path within the elements. Out: the same from the message on. */
+function messagePath(source: string, items: readonly string[]): string | undefined {
+  const [root = ''] = /^[^.[]*/.exec(source) ?? []
+  if (items.length === 0 || !['item', 'outer', 'index'].includes(root)) return source
+  const item = root === 'index' ? undefined : items.at(root === 'item' ? -1 : -2)
+  return item === undefined ? undefined : `${item}${source.slice(root.length)}`
 }
 
 const readTargets = (text: string, value: Node): readonly EntryTarget[] =>
@@ -106,7 +156,14 @@ function readTarget(text: string, node: Node, inArray: boolean): EntryTarget {
     const fill = memberNamed(node, 'default')
     const each = memberNamed(node, 'each')
     if (each !== undefined && key !== undefined) {
-      return { ...NOTHING, ...readParts(text, key, undefined), nested: listMembers(each).length, form: 'each', node }
+      return {
+        ...NOTHING,
+        ...readParts(text, key, undefined),
+        nested: listMembers(each).length,
+        each,
+        form: 'each',
+        node,
+      }
     }
     return {
       ...readParts(text, key, fill),

@@ -44,6 +44,8 @@ export type Coverage = Readonly<{
   mapped: number
   /** By source and target, as `lineName` makes it. */
   lines: ReadonlyMap<string, LineResult>
+  /** Of entries of an `each`, by the path of the entry and the target. */
+  nested: ReadonlyMap<string, LineResult>
   /** Path → values that no run read. */
   unread: ReadonlyMap<string, number>
   source: readonly SampleField[]
@@ -58,14 +60,17 @@ const BEST = ['nothing', 'null', 'default', 'value']
 
 export function computeCoverage(runs: readonly ReportedRun[]): Coverage {
   const lines = new Map<string, LineResult>()
+  const nested = new Map<string, LineResult>()
   const unread = new Map<string, number>()
   const mapped = runs.filter(({ mapping }) => mapping !== undefined)
   for (const { mapping } of mapped) {
     for (const { path, source, found, targets } of mapping?.entries ?? []) {
-      if (path !== undefined && !isShown(path)) continue
+      if (path !== undefined && !path.startsWith('inputMapping')) continue
+      const isNested = path !== undefined && /[^\\]\.each\./.test(path)
+      const results = isNested ? nested : lines
       for (const target of targets) {
-        const name = lineName(source, target.target)
-        lines.set(name, withRun(lines.get(name), found, target))
+        const name = lineName(isNested ? path : source, target.target)
+        results.set(name, withRun(results.get(name), found, target))
       }
     }
     for (const { path, count } of mapping?.unread ?? []) unread.set(path, (unread.get(path) ?? 0) + count)
@@ -74,15 +79,13 @@ export function computeCoverage(runs: readonly ReportedRun[]): Coverage {
   return {
     mapped: mapped.length,
     lines,
+    nested,
     unread,
     source: fields.flatMap(({ source }) => source.fields),
     output: fields.flatMap(({ output }) => output?.fields ?? []),
     isCut: fields.some(({ source, output }) => source.cut || output?.cut === true),
   }
 }
-
-/** Entries of an `each`, and of the mappings of requests, have no line of their own. */
-const isShown = (path: string): boolean => path.startsWith('inputMapping') && !/[^\\]\.each\./.test(path)
 
 function withRun(before: LineResult | undefined, found: boolean, target: ReportedTarget): LineResult {
   const { wrote, count, places, samples = [] } = target

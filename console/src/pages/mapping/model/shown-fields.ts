@@ -1,4 +1,5 @@
 /** What the trees show: marks of their fields, the fields that a filter leaves, and which of them are open. */
+import { toPath } from '../../../draft/json-places.ts'
 import type { FieldNode, FieldTree } from './field-tree.ts'
 import type { MappingLine } from './mapping-entries.ts'
 import { findSourceNode, findTargetNode } from './mapping-trees.ts'
@@ -35,12 +36,16 @@ export function connectLines(
   coverage: Coverage,
 ): readonly ConnectedLine[] {
   return lines.map((line) => {
-    const { key } = line.target
+    const { readsAt, writesAt, within, entry } = line
+    const { key = '' } = line.target
     return {
       line,
-      from: findSourceNode(source, line.entry.source),
-      to: key === undefined ? undefined : findTargetNode(target, key),
-      result: key === undefined ? undefined : coverage.lines.get(lineName(line.entry.source, key)),
+      from: readsAt === undefined ? undefined : findSourceNode(source, readsAt),
+      to: writesAt === undefined ? undefined : findTargetNode(target, writesAt),
+      result:
+        within === undefined
+          ? coverage.lines.get(lineName(entry.source, key))
+          : coverage.nested.get(lineName(toPath(entry.value), key)),
     }
   })
 }

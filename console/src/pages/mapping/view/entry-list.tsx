@@ -1,9 +1,10 @@
 /** The entries of the mapping in their order, one row for each target: the same as the lines, for everybody. */
-import { type KeyboardEvent, memo, useMemo } from 'react'
+import { type KeyboardEvent, memo, type ReactElement, useMemo } from 'react'
 import { GridList, GridListItem } from 'react-aria-components/GridList'
 import { ListLayout, Virtualizer } from 'react-aria-components/Virtualizer'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
+import type { MappingLine } from '../model/mapping-entries.ts'
 import { describeResult, type LineResult } from '../model/run-coverage.ts'
 import type { ConnectedLine } from '../model/shown-fields.ts'
 
@@ -52,7 +53,7 @@ export const EntryList = memo(function EntryList({ lines, faults, selected, onSe
         >
           {({ id, connected, faults: found }) => (
             <GridListItem id={id} textValue={describeLine(connected)} className="entry-row" data-line={id}>
-              <EntryContent connected={connected} faults={found} />
+              {nest(<EntryContent connected={connected} faults={found} />, connected.line)}
             </GridListItem>
           )}
         </GridList>
@@ -61,8 +62,16 @@ export const EntryList = memo(function EntryList({ lines, faults, selected, onSe
   )
 })
 
-const describeLine = ({ line: { entry, target } }: ConnectedLine): string =>
-  `${entry.source.slice(0, MAX_PATH_CHARACTERS)} to ${(target.key ?? '').slice(0, MAX_PATH_CHARACTERS)}`
+const describeLine = ({ line: { entry, target, within } }: ConnectedLine): string =>
+  `${entry.source.slice(0, MAX_PATH_CHARACTERS)} to ${(target.key ?? '').slice(0, MAX_PATH_CHARACTERS)}${
+    within === undefined ? '' : ` in each of ${within.items.at(-1)?.slice(0, MAX_PATH_CHARACTERS)}`
+  }`
+
+function nest(content: ReactElement, { within }: MappingLine): ReactElement {
+  let nested = content
+  for (let level = within?.items.length ?? 0; level > 0; level -= 1) nested = <div className="each-box">{nested}</div>
+  return nested
+}
 
 type EntryContentProps = Readonly<{ connected: ConnectedLine; faults: readonly string[] | undefined }>
 

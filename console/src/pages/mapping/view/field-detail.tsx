@@ -13,12 +13,14 @@ export type FieldDetailProps = Readonly<{
   lines: readonly ConnectedLine[]
   refused: string | undefined
   onConnect(): void
+  /** Of a list that can be read. */
+  onEach: (() => void) | undefined
   onSelectLine(id: string): void
 }>
 
 const MAX_LINES = 20
 
-export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSelectLine }: FieldDetailProps) {
+export function FieldDetail({ side, node, mark, lines, refused, onConnect, onEach, onSelectLine }: FieldDetailProps) {
   const { path, types, count, sample, lists } = node
   return (
     <section className="line-detail panel" aria-label="Selected field">
@@ -54,6 +56,11 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onSel
         <Button tone="primary" refused={refused} keys="M" onPress={onConnect}>
           Connect … <kbd className="wide-only">M</kbd>
         </Button>
+        {onEach && (
+          <Button refused={refused} onPress={onEach}>
+            Map each element …
+          </Button>
+        )}
       </div>
     </section>
   )

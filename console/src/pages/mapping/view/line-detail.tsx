@@ -3,13 +3,14 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { smallestEdit } from '../../../draft/draft.ts'
 import { nodeText, setValue } from '../../../draft/json-edits.ts'
+import { toPath } from '../../../draft/json-places.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { WrittenPaths } from '../dialogs/proposal-preview.tsx'
 import { changeFill, changeKey, changeSource, changeTransform, type Edited } from '../model/entry-edits.ts'
 import { findMadeValue, readTyped, showTyped } from '../model/made-values.ts'
-import type { MappingLine, MappingText } from '../model/mapping-entries.ts'
+import type { EachScope, MappingLine, MappingText } from '../model/mapping-entries.ts'
 import type { ConnectedLine } from '../model/shown-fields.ts'
 import { describeNested, type LineFaults, ResultChip } from './entry-list.tsx'
 import { FunctionField, type MappingFunctions } from './function-field.tsx'
@@ -25,7 +26,11 @@ export type LineDetailProps = Readonly<{
   /** Why nothing may be changed. */
   refused: string | undefined
   /** Makes a change, and selects the entry that it leaves. Out: why it was not made. */
-  onChange(edited: Edited, select: Readonly<{ source: string; key: string }>): string | undefined
+  onChange(
+    edited: Edited,
+    select: Readonly<{ source: string; key: string; within?: EachScope | undefined }>,
+  ): string | undefined
+  onEach(of: string | EachScope): void
   onRemove(connected: ConnectedLine): void
 }>
 
@@ -38,12 +43,14 @@ export function LineDetail({
   sample,
   refused,
   onChange,
+  onEach,
   onRemove,
 }: LineDetailProps) {
   const { line, result } = connected
   const { entry, target } = line
-  const place = { source: entry.source, key: target.key ?? '' }
+  const place = { source: entry.source, key: target.key ?? '', within: line.within }
   const locked = refused ?? explainLock(line)
+  const { scope } = line
   const made = findMadeValue(mapping, entry.source)
   return (
     <section className="line-detail panel" aria-label="Selected entry">
@@ -100,9 +107,7 @@ export function LineDetail({
           />
         </>
       ) : (
-        <p className="hint">
-          Maps every element of a list ({describeNested(target.nested)}); change these entries in the editor.
-        </p>
+        <p className="hint">Maps every element of a list ({describeNested(target.nested)}).</p>
       )}
       {result !== undefined && result.written > 0 && (
         <div>
@@ -111,23 +116,21 @@ export function LineDetail({
         </div>
       )}
       <div className="row">
+        {scope === undefined ? null : (
+          <Button refused={locked} onPress={() => onEach(scope)}>
+            Add an entry to it …
+          </Button>
+        )}
         <Button tone="danger" refused={locked} keys="Delete" onPress={() => onRemove(connected)}>
           Remove
         </Button>
-        <Link
-          className="button"
-          to="/endpoints/$id/edit"
-          params={{ id }}
-          search={{ path: pathInDocument(entry.source) }}
-        >
+        <Link className="button" to="/endpoints/$id/edit" params={{ id }} search={{ path: toPath(entry.value) }}>
           Show in editor
         </Link>
       </div>
     </section>
   )
 }
-
-const pathInDocument = (source: string): string => `inputMapping.${source.replaceAll('.', '\\.')}`
 
 function explainLock({ entry, target }: MappingLine): string | undefined {
   if (entry.isRepeated) return 'This source is in the document twice, so this view changes neither entry.'

@@ -14,7 +14,7 @@ export type SelectionDetailProps = Readonly<{
   onConnect(): void
   onSelectLine(id: string): void
 }> &
-  Pick<LineDetailProps, 'faults' | 'functions' | 'refused' | 'onChange' | 'onRemove'>
+  Pick<LineDetailProps, 'faults' | 'functions' | 'refused' | 'onChange' | 'onRemove' | 'onEach'>
 
 const HOW = 'Drag a field to a target, or select one and press M. Select a line or an entry to change it.'
 
@@ -22,9 +22,9 @@ export function SelectionDetail({ draft, mapping, picture, selection, ...on }: S
   const { connected, all } = picture
   const line = connected.find((one) => one.line.id === selection.line)
   if (line !== undefined) {
-    const { faults, functions, refused, onChange, onRemove } = on
+    const { faults, functions, refused, onChange, onRemove, onEach } = on
     const sample = all.source.nodes.get(line.from ?? '')?.sample
-    const given = { mapping, faults, functions, sample, refused, onChange, onRemove }
+    const given = { mapping, faults, functions, sample, refused, onChange, onRemove, onEach }
     return <LineDetail id={draft.id} connected={line} {...given} />
   }
   const side = selection.source === undefined ? 'target' : 'source'
@@ -44,6 +44,7 @@ export function SelectionDetail({ draft, mapping, picture, selection, ...on }: S
       lines={connected.filter(({ from, to }) => (side === 'source' ? from : to) === node.id)}
       refused={on.refused}
       onConnect={on.onConnect}
+      onEach={side === 'source' && node.lists > 0 ? () => on.onEach(`${node.path}[]`) : undefined}
       onSelectLine={on.onSelectLine}
     />
   )
