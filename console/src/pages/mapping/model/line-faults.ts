@@ -1,5 +1,5 @@
 /** What is wrong with entries: what the service says of them, places that two entries write, and types that do not fit. */
-import { faultSpan } from '../../../draft/document-faults.ts'
+import { findValue } from '../../../draft/json-places.ts'
 import { findWriters } from './entry-edits.ts'
 import type { FieldType, SampleField } from './field-tree.ts'
 import type { MappingText } from './mapping-entries.ts'
@@ -28,7 +28,7 @@ export function findLineFaults(
   const add = (id: string, sentence: string) => found.set(id, [...(found.get(id) ?? []), sentence])
   for (const { path, message } of faults) {
     if (!path.startsWith('inputMapping.')) continue
-    const { from } = faultSpan(mapping.root, path)
+    const { from } = findValue(mapping.root, path).span
     const isAt = ({ offset, length }: { offset: number; length: number }) => from >= offset && from < offset + length
     // Those of an `each` come after theirs.
     const entry = lines.findLast(({ line }) => isAt(line.entry.member))?.line.entry
