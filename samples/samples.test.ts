@@ -7,6 +7,8 @@ import type { JsonObject } from '../src/core/json.ts'
 import { runCommand } from '../test/support/cli/run-command.ts'
 import { startService } from '../test/support/service.ts'
 
+type ListedSample = Readonly<{ name: string; text: string; document: string; tests: readonly JsonObject[] }>
+
 const entries = readdirSync(import.meta.dirname, { withFileTypes: true })
 const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
 const documents = folders.flatMap((folder) =>
@@ -40,6 +42,23 @@ test('all documents can be registered in one service, beside each other and as t
   }
   const stored = (await service.fetch('/endpoints')).json<JsonObject[]>()
   assert.equal(stored.length, documents.length)
+})
+
+test('the service lists all documents with their tests, which have the contents of files', async (t) => {
+  const service = await startService()
+  t.after(service.stop)
+  const { samples } = (await service.fetch('/endpoints/samples')).json<{ samples: readonly ListedSample[] }>()
+  assert.deepEqual(samples.map(({ document }) => document).sort(), documents.map(read).sort())
+  for (const { name, text, document, tests } of samples) {
+    assert.match(text, /^[A-Z].*\.$/, name)
+    const reply = await service.fetch('/endpoints/tests/run', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ endpoint: JSON.parse(document), tests }),
+    })
+    const { passed } = reply.json<{ passed: number }>()
+    assert.deepEqual([reply.status, passed], [200, tests.length], `${name}: ${reply.text}`)
+  }
 })
 
 test('all documents do what their tests expect', async (t) => {

@@ -264,6 +264,7 @@ export const SCENARIO: readonly Step[] = [
   { call: 'GET /endpoints/openapi.json', headers: { 'if-none-match': '{openapiEtag}' } },
   ...get('/endpoints/openapi.json?name=Orders', '/endpoints/{orders}/openapi.json'),
   { call: 'GET /endpoints/vocabulary', save: { vocabularyEtag: 'header:etag' } },
+  { call: 'GET /endpoints/samples' },
   { call: 'GET /endpoints/vocabulary', headers: { 'if-none-match': '{vocabularyEtag}' } },
   {
     call: 'POST /endpoints/suggest',

@@ -120,6 +120,17 @@ export const EndpointDraft = named(
   { test: described(Test, 'What the document does with the sample.') },
 )
 
+export const Samples = named('Samples', {
+  samples: list(
+    object({
+      name: text,
+      text: described(text, 'One sentence.'),
+      document: described(text, 'The document, as text.'),
+      tests: list(Test),
+    }),
+  ),
+})
+
 export const authoringRoutes = [
   route({
     method: 'GET',
@@ -136,6 +147,14 @@ export const authoringRoutes = [
       if (request.headers['if-none-match'] === etag) return sendAnswer(reply, { status: 304, headers, body: '' })
       return sendAnswer(reply, { status: 200, headers: { ...headers, 'content-type': 'application/json' }, body })
     },
+  }),
+  route({
+    method: 'GET',
+    path: '/endpoints/samples',
+    role: 'viewer',
+    summary: 'The samples of the package: documents to start from, with their tests.',
+    answers: { 200: answer('The shortest document first.', Samples) },
+    handle: async (_, { samples }) => ({ samples: await samples() }),
   }),
   route({
     method: 'POST',

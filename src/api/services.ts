@@ -21,6 +21,7 @@ import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import type { LiveOpenApi } from '../try/openapi/live-openapi.ts'
+import type { ListSamples } from '../try/samples.ts'
 import type { SendMessage } from '../try/send-message.ts'
 import type { DraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
 import type { Suggest } from '../try/suggestions/suggest.ts'
@@ -62,6 +63,7 @@ export type Api = EndpointAids &
     dryRunValue: DryRunValue
     dryRunReads: RecentReads
     draft: DraftEndpoint
+    samples: ListSamples
     storedTests: StoredTests
     runTests: RunRequestedTests
     makeRecordedTest: MakeRecordedTest

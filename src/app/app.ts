@@ -39,10 +39,9 @@ import { createWatching } from './watching.ts'
 import { consumesFor, type WorkerCluster } from './workers/worker-cluster.ts'
 
 /** The bundle is one folder below the root, this file two. */
-const CONSOLE = new URL(
-  extname(import.meta.url) === '.ts' ? '../../console/built/' : '../console/built/',
-  import.meta.url,
-)
+const ROOT = new URL(extname(import.meta.url) === '.ts' ? '../../' : '../', import.meta.url)
+const CONSOLE = new URL('console/built/', ROOT)
+const SAMPLES = new URL('samples/', ROOT)
 
 export type App = Readonly<{
   /** The ports that the servers listen on; with port 0 in the settings, the system chooses. */
@@ -280,6 +279,7 @@ async function openParts(context: Context) {
     managementAuth,
     watching,
     consoleFolder: CONSOLE,
+    samplesFolder: SAMPLES,
     clock,
     logger,
   })

@@ -45,6 +45,7 @@ import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../try/openapi/live-openapi.ts'
+import { createSamples } from '../try/samples.ts'
 import { createSendMessage } from '../try/send-message.ts'
 import { createDraftEndpoint } from '../try/suggestions/draft-endpoint.ts'
 import { createTableEffect } from '../try/table-effect.ts'
@@ -98,6 +99,7 @@ type ServersOptions = Readonly<{
   managementAuth: ManagementAuth
   watching: Watching
   consoleFolder: URL
+  samplesFolder: URL
   clock: Clock
   logger: Logger
 }>
@@ -199,6 +201,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
       messageOrigin({ ...settings, serverPort: messagePort() || settings.serverPort }, calledAs),
     events: new EventStreams(watching.events),
     consoleFiles: new ConsoleFiles(consoleFolder),
+    samples: createSamples(options.samplesFolder),
     describe: () => {
       description ??= describe()
       return description

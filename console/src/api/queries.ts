@@ -76,6 +76,7 @@ export const queries = {
   keys: getQuery(['keys'], '/keys', {}),
   /** Beside health: the event `status` has changes of both. */
   consumers: getQuery(queryParts.health, '/consumers', {}),
+  samples: getQuery(['samples'], '/endpoints/samples', {}),
   vocabulary: getQuery(['vocabulary'], '/endpoints/vocabulary', {}),
   /** By the text of its request. */
   mappingRun: (request: string) =>

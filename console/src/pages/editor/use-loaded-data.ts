@@ -3,7 +3,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { queries } from '../../api/queries.ts'
+import { useMe } from '../../api/session.ts'
 import { NEW } from '../../draft/draft.ts'
+import { readDraftTests } from '../../draft/kept-drafts.ts'
 import type { EditorSearch } from './editor-search.ts'
 import type { RunData } from './run/run-data.ts'
 
@@ -20,7 +22,9 @@ export function useLoadedData(id: string, { message, test }: EditorSearch): Load
     ...queries.endpointTests(id),
     enabled: test !== undefined && id !== NEW,
   })
-  const found = tests.data?.file.tests.find(({ name }) => name === test)
+  const who = useMe()?.who ?? ''
+  const known = id === NEW ? readDraftTests(id, who) : tests.data?.file.tests
+  const found = known?.find(({ name }) => name === test)
   const data = useMemo((): LoadedData['data'] => {
     if (message !== undefined) return { kind: 'recorded', messageId: message }
     return found && { kind: 'test', test: found }

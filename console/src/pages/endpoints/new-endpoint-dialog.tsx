@@ -1,7 +1,7 @@
 /** New: a name, a path and a message become an endpoint, and the editor opens on it. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { createFromDraft, type DraftFormat, type DraftRequest, draftEndpoint } from '../../api/changes/draft-calls.ts'
 import { queryParts } from '../../api/query-keys.ts'
@@ -16,6 +16,9 @@ import { notify } from '../../ui/states/notices.tsx'
 
 /** `sample`: the format that the message has. */
 type GivenFormat = 'sample' | DraftFormat
+
+/** It needs the drafts of the editor. */
+const SampleList = lazy(() => import('./sample-list.tsx'))
 
 type GivenRoute = Readonly<{ pattern?: string | undefined; method?: DraftRequest['method'] | undefined }>
 
@@ -36,6 +39,7 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
   const [sample, setSample] = useState('')
   const [isKept, setKept] = useState(true)
   const [busy, setBusy] = useState(false)
+  const [isSample, setSampleShown] = useState(false)
   const [failure, setFailure] = useState<ApiFailure>()
   const { data: formats } = useVocabulary((vocabulary) => vocabulary.formats)
   const form = useRef<HTMLFormElement>(null)
@@ -75,8 +79,24 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
     const messages = failure?.details.flatMap(({ path, message }) => (path === location ? [message] : [])) ?? []
     return messages.length === 0 ? undefined : messages.join(' ')
   }
+  const choice = (
+    <Button expanded={isSample} onPress={() => setSampleShown(!isSample)}>
+      Start from a sample
+    </Button>
+  )
+  if (isSample) {
+    return (
+      <Dialog title="New endpoint" onClose={onClose}>
+        <div className="row">{choice}</div>
+        <Suspense>
+          <SampleList />
+        </Suspense>
+      </Dialog>
+    )
+  }
   return (
     <Dialog title="New endpoint" onClose={onClose} isDismissable={false}>
+      <div className="row">{choice}</div>
       {/* The browser would show one fault at a time; the service finds those of empty fields, too. */}
       <form ref={form} className="dialog-form" noValidate onSubmit={(event) => void create(event)}>
         <TextField

@@ -6,7 +6,7 @@ import { endpointDocument, json } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
 import { openConsole } from '../console-page.ts'
-import { hasFocus } from '../editor-page.ts'
+import { allPassed, hasFocus } from '../editor-page.ts'
 
 const names = (page: Page) => page.getByRole('rowheader').getByRole('link').allTextContents()
 const rowOf = (page: Page, name: string) => page.getByRole('row').filter({ has: page.getByRole('link', { name }) })
@@ -38,6 +38,23 @@ async function followChanges(page: Page): Promise<() => Promise<unknown>> {
 }
 
 describe('/endpoints', { skip: NO_BROWSER }, () => {
+  test('a sample becomes a draft that runs its first test, and is published with its tests', async (test) => {
+    const { service, page, open } = await openConsole(test)
+    await open('endpoints?dialog=new')
+    await page.getByRole('button', { name: 'Start from a sample' }).click()
+    await page.getByRole('button', { name: 'Use Registration form to FHIR Patient' }).click()
+    await page.waitForURL(/\/endpoints\/new/)
+    await allPassed(page)
+    assert.deepEqual(await (await service.fetch('/endpoints')).json(), [])
+    await page.getByRole('button', { name: 'Publish …' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.waitForURL(/\/endpoints\/[0-9a-f]{24}\/edit/)
+    const [stored] = (await service.fetch('/endpoints')).json<readonly { _id: string; name: string }[]>()
+    assert.equal(stored?.name, 'Registration form to FHIR Patient')
+    const { tests } = (await service.fetch(`/endpoints/${stored._id}/tests`)).json<{ tests: readonly unknown[] }>()
+    assert.ok(tests.length > 1)
+  })
+
   test('sorts and finds them; the URL has both', async (test) => {
     const { service, page, open } = await openConsole(test)
     await service.register({ name: 'Orders', endpoint: { pattern: '/orders' }, labels: { team: 'lab' } })
