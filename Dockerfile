@@ -24,6 +24,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json LICENSE ./
 COPY src ./src
 COPY migrate ./migrate
+COPY samples ./samples
 COPY --from=console /app/console/built ./console/built
 # The commands, with the settings of the container: `docker exec <container> crosswalk keys create …`
 # The flags are those of bin/entry.js, with a small young generation in a container of less than 512 MB.

@@ -23,6 +23,32 @@ describe('drafts', { skip: NO_BROWSER }, () => {
 
   const stored = async (id: string) => (await service.fetch(`/endpoints/${id}`)).json()
 
+  test('keeps Publish in view at the end of the page, and wraps long lines from then on', async (t) => {
+    const { _id: id } = await service.register({
+      endpoint: { pattern: '/long' },
+      description: 'long '.repeat(200),
+      inputMapping: { 'requestBody.a': 'a' },
+    })
+    const { page, open } = await openConsole(t, { of: service, width: 1280, height: 700 })
+    const isPublishShown = async () => {
+      await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+      const { y = -1 } = (await page.getByRole('button', { name: 'Publish …' }).boundingBox()) ?? {}
+      return y >= 0 && y < 100
+    }
+    const isWrapped = () => page.locator('.document-text .cm-lineWrapping').count()
+    await open(`endpoints/${id}/mapping`)
+    assert.ok(await isPublishShown())
+    await open(`endpoints/${id}/edit`)
+    assert.ok(await isPublishShown())
+    assert.equal(await isWrapped(), 0)
+    const wrap = page.getByRole('button', { name: 'Wrap lines' })
+    await wrap.click()
+    assert.equal(await wrap.getAttribute('aria-pressed'), 'true')
+    assert.equal(await isWrapped(), 1)
+    await open(`endpoints/${id}/edit`)
+    assert.equal(await isWrapped(), 1)
+  })
+
   test('keeps both changes when two people publish one endpoint', async (t) => {
     const { _id: id } = await service.register({
       name: 'Conflict',

@@ -1,6 +1,6 @@
 /** The text of the draft with its faults, its outline, and its expressions one by one. */
 import { nextDiagnostic } from '@codemirror/lint'
-import { keymap } from '@codemirror/view'
+import { EditorView, keymap } from '@codemirror/view'
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
 import type { Diagnostic, Extension } from '../../../ui/code/code-editor.tsx'
 import { DraftEditor } from '../../../ui/code/draft-editor.tsx'
@@ -18,12 +18,25 @@ const loadOutline = () => import('./outline.tsx')
 const Outline = lazy(() => loadOutline().then((one) => ({ default: one.Outline })))
 const ExpressionPane = lazy(() => loadExpressions().then((one) => ({ default: one.ExpressionPane })))
 
+/** Whether this browser wraps long lines. */
+const WRAP = 'crosswalk-wrap'
+
+function readWrap(): boolean {
+  try {
+    return localStorage.getItem(WRAP) === 'on'
+  } catch {
+    // A browser may forbid storage; the choice then holds while the page is open.
+    return false
+  }
+}
+
 type PaneView = 'document' | 'expressions'
 
 export function DocumentPane(props: PaneProps) {
   const { draft, now, faults, isChecked, readOnly, knowledge, report, onRun, editor } = props
   const [view, setView] = useState<PaneView>('document')
   const [hasOutline, setOutline] = useState(false)
+  const [isWrapped, setWrapped] = useState(readWrap)
   const handle = useRef<CodeEditorHandle>(null)
   const latest = useRef({ onRun, knowledge })
   latest.current = { onRun, knowledge }
@@ -38,6 +51,7 @@ export function DocumentPane(props: PaneProps) {
   const extensions = useMemo(
     () => [
       assist,
+      isWrapped ? EditorView.lineWrapping : [],
       // CodeMirror itself has another use of this key.
       keymap.of([
         {
@@ -49,8 +63,16 @@ export function DocumentPane(props: PaneProps) {
         },
       ]),
     ],
-    [assist],
+    [assist, isWrapped],
   )
+  const wrap = () => {
+    setWrapped(!isWrapped)
+    try {
+      localStorage.setItem(WRAP, isWrapped ? 'off' : 'on')
+    } catch {
+      // As in readWrap.
+    }
+  }
   const diagnostics = useMemo(
     (): readonly Diagnostic[] => faults.map(({ from, to, severity, message }) => ({ from, to, severity, message })),
     [faults],
@@ -81,6 +103,9 @@ export function DocumentPane(props: PaneProps) {
         </Button>
         <span className="row end-row">
           <UndoButtons draft={draft} now={now} />
+          <Button tone="quiet" pressed={isWrapped} onPress={wrap}>
+            Wrap lines
+          </Button>
           <Button tone="quiet" expanded={hasOutline} onPress={() => setOutline(!hasOutline)}>
             Outline
           </Button>
