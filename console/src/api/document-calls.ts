@@ -1,5 +1,5 @@
 /** The document of one endpoint, as text: reading and writing it as a value would change numbers and the order of names. */
-import { type Answered, api, jsonText, readAnswer } from './client.ts'
+import { type Answered, api, get, jsonText, readAnswer, readData, type Schemas } from './client.ts'
 
 /** A stored document as the service sent it. */
 export type StoredText = Readonly<{ text: string; etag: string | undefined }>
@@ -63,4 +63,45 @@ export async function pauseEndpoint(id: string, paused: boolean): Promise<Writte
   return readAnswer(
     api.PATCH('/endpoints/{id}', { params: { path: { id } }, headers, body: { paused: paused || null } }),
   )
+}
+
+export type Version = Schemas['Version']
+export type VersionDiff = Schemas['VersionDiff']
+
+/** The document of a version as JSON text; undefined for a deletion. Fails with an ApiFailure. */
+export async function readVersion(id: string, version: number, signal: AbortSignal): Promise<string | undefined> {
+  const { document } = await get('/endpoints/{id}/versions/{version}', { path: { id, version } }, signal)
+  return document === null || document === undefined ? undefined : JSON.stringify(document)
+}
+
+/** Fails with an ApiFailure: 412 if the document is another one meanwhile, 409 TESTS_FAILED or a clash. */
+export const restoreVersion = (id: string, version: number, change: Change) => {
+  const params = { path: { id, version } }
+  return readAnswer(api.POST('/endpoints/{id}/versions/{version}/restore', { params, headers: changeHeaders(change) }))
+}
+
+/** Fails with an ApiFailure. */
+export const deleteEndpoint = (id: string) => readData(api.DELETE('/endpoints/{id}', { params: { path: { id } } }))
+
+type BatchOutcome = Readonly<{ results: readonly Schemas['OperationResult'][]; dryRun: boolean }>
+
+/** `document`: as text. `ifMatch`: replaces only the document that has this ETag. */
+export type ImportOperation = Readonly<{ op: 'create' | 'replace'; id?: string; ifMatch?: string; document: string }>
+
+/** `dryRun`: checks everything and stores nothing. Fails with an ApiFailure, whose details have the faults of each operation. */
+export async function sendBatch(
+  operations: readonly ImportOperation[],
+  dryRun: boolean,
+  note = '',
+): Promise<BatchOutcome> {
+  const parts = operations.map(
+    ({ document, ...others }) => `{${JSON.stringify(others).slice(1, -1)},"document":${document}}`,
+  )
+  const body = `{"dryRun":${dryRun},"note":${JSON.stringify(note)},"operations":[${parts.join(',')}]}`
+  const { data } = await readAnswer(
+    api.POST('/endpoints/batch', {
+      ...jsonText(body),
+    }),
+  )
+  return data as BatchOutcome
 }

@@ -1,7 +1,6 @@
 /** Endpoints: the list as rows with counts, and one with its document. */
-
 import type { Paths } from '../../../src/api/types.ts'
-import { get, type Schemas } from './client.ts'
+import { api, get, readData, type Schemas } from './client.ts'
 
 export type EndpointPage = Schemas['SummaryPage']
 type Query = NonNullable<Paths['/endpoints']['get']['parameters']['query']>
@@ -45,3 +44,21 @@ export async function endpointNamesFor(text: string): Promise<readonly string[]>
   const found = names.filter((name) => name.toLowerCase().includes(part))
   return names.includes(text) || found.length === 0 || total > MAX_NAMES ? [text] : found
 }
+
+export type Capture = Schemas['Capture']
+
+const endpointParams = (id: string) => ({ params: { path: { id } } })
+
+/** Starts one in place of the one before; the service says until when. Fails with an ApiFailure. */
+export const startCapture = (id: string, messages: number): Promise<Capture> =>
+  readData(api.POST('/endpoints/{id}/capture', { ...endpointParams(id), body: { messages } }))
+
+/** Fails with an ApiFailure. */
+export const stopCapture = (id: string) => readData(api.DELETE('/endpoints/{id}/capture', endpointParams(id)))
+
+export type Schedule = Schemas['Schedule']
+export type RunOfSchedule = Schemas['RunOfSchedule']
+
+/** Runs the schedule now, and waits for the end of the run. Fails with an ApiFailure. */
+export const runSchedule = (id: string): Promise<RunOfSchedule> =>
+  readData(api.POST('/endpoints/{id}/run', { params: { path: { id } } }))

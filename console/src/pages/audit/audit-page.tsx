@@ -1,13 +1,16 @@
 /** `/audit`: who managed what, newest first; found and paged by the service. */
-import { getRouteApi } from '@tanstack/react-router'
-import { api, readData } from '../../api/client.ts'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { api, readData, type Schemas } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import type { Column } from '../../ui/data/data-table.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
+import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
-import { AUDIT_COLUMNS } from './audit-columns.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import type { AuditSearch } from './audit-search.ts'
 
 const ENTRIES_OF_A_PAGE = 100
@@ -95,3 +98,74 @@ function useAudit({ who, what, from, to }: AuditSearch) {
 /** A field for times gives the time of the reader's clock, without an offset; `-1h` is for the service. */
 const asInstant = (text: string): string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text) ? new Date(text).toISOString() : text
+
+type AuditEntry = Schemas['AuditEntry']
+
+const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
+  {
+    title: 'What',
+    isName: true,
+    render: ({ what, omitted }) => (
+      <>
+        <Link to="/audit" search={{ what: [what] }} data-row>
+          <VisibleText code text={what} max={200} />
+        </Link>
+        {omitted !== undefined && omitted > 0 && (
+          <div className="quiet">{omitted.toLocaleString('en')} refused calls before it were not written</div>
+        )}
+      </>
+    ),
+  },
+  { title: 'When', render: ({ at }) => <Time at={at} exact /> },
+  {
+    title: 'Who',
+    render: ({ who, name, address }) => (
+      <>
+        <Link to="/audit" search={{ who: [who] }}>
+          <VisibleText text={name ?? who} max={100} />
+        </Link>
+        <div className="quiet">
+          {name === undefined ? null : <VisibleText text={`${who} `} max={100} />}
+          {address}
+        </div>
+      </>
+    ),
+  },
+  { title: 'Target', render: (entry) => <Target {...entry} /> },
+  { title: 'Note', render: ({ note }) => <VisibleText text={note} /> },
+  {
+    title: 'Answer',
+    render: ({ status, code }) => (
+      <>
+        <StatusChip tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{status}</StatusChip>
+        {code === undefined ? null : <code className="block">{code}</code>}
+      </>
+    ),
+  },
+]
+
+/** Of a change of an endpoint: what it changed. */
+function Target({ target, what, before, after }: AuditEntry) {
+  if (target === undefined) return <span className="quiet">–</span>
+  const id = <VisibleText code text={target} max={60} />
+  const isEndpoint = /^[A-Z]+ \/endpoints/.test(what) && /^[0-9a-f]{24}$/.test(target)
+  if (!isEndpoint) return id
+  const isComparable = before !== undefined && after !== undefined && before > 0
+  return (
+    <>
+      <Link
+        to="/endpoints/$id/versions"
+        params={{ id: target }}
+        search={isComparable ? { from: before, to: after } : {}}
+      >
+        {id}
+      </Link>
+      {after === undefined ? null : (
+        <div className="quiet">
+          version {before === undefined || before === 0 ? '' : `${before} → `}
+          {after}
+        </div>
+      )}
+    </>
+  )
+}

@@ -1,7 +1,7 @@
 /** Import: files or pasted documents, then a plan with every fault, then all of them or none. */
 import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, useState } from 'react'
-import { sendBatch } from '../../api/changes/batch-calls.ts'
+import { sendBatch } from '../../api/document-calls.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'

@@ -1,13 +1,13 @@
 /** What an import would do: each document of the files, what it creates or replaces, and its faults as the service says them. */
 import { ApiFailure } from '../../api/api-failure.ts'
-import { type ImportOperation, sendBatch } from '../../api/changes/batch-calls.ts'
+import { type ImportOperation, sendBatch } from '../../api/document-calls.ts'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
 import { type FoundDocument, splitDocuments } from './split-documents.ts'
 
 /** `file`: for people. */
 export type ImportSource = Readonly<{ file: string; text: string }>
 
-export type PlannedFault = Readonly<{ path: string; message: string }>
+type PlannedFault = Readonly<{ path: string; message: string }>
 export type PlannedDocument = Readonly<{
   file: string
   name: string

@@ -97,6 +97,12 @@ type RunFormProps = Readonly<{
   onRun(act: () => Promise<ReplayPlan>): void
 }>
 
+const LIMITS = [
+  { name: 'max', label: 'At most', hint: 'messages; empty for all' },
+  { name: 'concurrency', label: 'At once', hint: '1 keeps their order' },
+  { name: 'perSecond', label: 'Per second', hint: 'empty for no limit' },
+] as const
+
 function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormProps) {
   const [form, setForm] = useState(DEFAULT_LIMITS)
   const faults = checkLimits(form)
@@ -117,27 +123,16 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
         One first, then the rest: the plan waits after the first message until you continue
       </Checkbox>
       <div className="columns">
-        <TextField
-          label="At most"
-          hint="messages; empty for all"
-          value={form.max}
-          onChange={(max) => set({ max })}
-          fault={faults.max}
-        />
-        <TextField
-          label="At once"
-          hint="1 keeps their order"
-          value={form.concurrency}
-          onChange={(concurrency) => set({ concurrency })}
-          fault={faults.concurrency}
-        />
-        <TextField
-          label="Per second"
-          hint="empty for no limit"
-          value={form.perSecond}
-          onChange={(perSecond) => set({ perSecond })}
-          fault={faults.perSecond}
-        />
+        {LIMITS.map(({ name, label, hint }) => (
+          <TextField
+            key={name}
+            label={label}
+            hint={hint}
+            value={form[name]}
+            onChange={(value) => set({ [name]: value })}
+            fault={faults[name]}
+          />
+        ))}
       </div>
       <div className="row">
         <Button

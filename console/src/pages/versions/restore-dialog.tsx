@@ -2,9 +2,8 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
-import { restoreVersion, type VersionDiff } from '../../api/changes/version-calls.ts'
 import { get } from '../../api/client.ts'
-import { readDocument } from '../../api/document-calls.ts'
+import { readDocument, restoreVersion, type VersionDiff } from '../../api/document-calls.ts'
 import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
@@ -15,7 +14,7 @@ import { QueryView } from '../../ui/states/states.tsx'
 /** `changes`: none of an endpoint that is not stored any more. */
 type RestorePlan = Readonly<{ etag: string | undefined; changes: VersionDiff['changes'] | undefined }>
 
-export type RestoreDialogProps = Readonly<{
+type RestoreDialogProps = Readonly<{
   id: string
   version: number
   onClose(): void

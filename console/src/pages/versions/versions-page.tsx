@@ -1,22 +1,24 @@
 /** `/endpoints/:id/versions`: who changed what, any two versions side by side, and going back. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { deleteEndpoint, type Version } from '../../api/changes/version-calls.ts'
+import { deleteEndpoint, readVersion, type Version } from '../../api/document-calls.ts'
 import { queries } from '../../api/queries.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
+import { layOutDocument } from '../../draft/document-layout.ts'
+import { LazyDiffView } from '../../ui/code/lazy-views.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
-import { comparedVersions, restoreColumn, VERSION_COLUMNS } from '../../ui/data/versions.tsx'
+import { comparedVersions, restoreColumn, VERSION_COLUMNS, VersionRange } from '../../ui/data/versions.tsx'
+import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 import { EndpointPage, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { RestoreDialog } from './restore-dialog.tsx'
-import { VersionComparison } from './version-comparison.tsx'
 
 const route = getRouteApi('/endpoints/$id/versions')
 
@@ -142,3 +144,53 @@ function DeleteDialog({ id, name, onClose }: Readonly<{ id: string; name: string
     </ConfirmDialog>
   )
 }
+
+type VersionComparisonProps = Readonly<{
+  id: string
+  versions: readonly Version[]
+  from: number
+  to: number
+  onChange(changes: Readonly<{ from?: number; to?: number }>): void
+}>
+
+function VersionComparison({ id, versions, from, to, onChange }: VersionComparisonProps) {
+  const difference = useQuery({ ...queries.versionDiff(id, from, to), placeholderData: keepPreviousData })
+  const before = useVersionText(id, from)
+  const after = useVersionText(id, to)
+  const choices = versions
+    .filter(({ method }) => method !== 'delete')
+    .map(({ version, origin: { note } }) => ({
+      value: String(version),
+      label: note === undefined ? `Version ${version}` : `Version ${version} – ${note.slice(0, 60)}`,
+    }))
+  return (
+    <section className="panel" aria-labelledby="comparison">
+      <VersionRange id="comparison" from={from} to={to} choices={choices} onChange={onChange} />
+      <QueryView query={difference} what="Comparing">
+        {({ changes }) => <ChangeList changes={changes} />}
+      </QueryView>
+      <QueryView query={before}>
+        {(earlier) => (
+          <QueryView query={after}>
+            {(later) => (
+              <LazyDiffView
+                before={{ title: `Version ${from}`, text: earlier }}
+                after={{ title: `Version ${to}`, text: later }}
+              />
+            )}
+          </QueryView>
+        )}
+      </QueryView>
+    </section>
+  )
+}
+
+/** A version never changes. Laid out as in the editor, without the fields that the service sets itself. */
+const useVersionText = (id: string, version: number) =>
+  useQuery({
+    ...keyed(answerKey<string>('version-text', 'of', id, version), async ({ signal }) =>
+      layOutDocument((await readVersion(id, version, signal)) ?? ''),
+    ),
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+  })

@@ -2,9 +2,9 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
+import { type RunOfSchedule, runSchedule, type Schedule } from '../../api/endpoint-calls.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
 import { queryParts } from '../../api/query-keys.ts'
-import { type RunOfSchedule, runSchedule, type Schedule } from '../../api/schedule-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
 import { ConfirmDialog } from '../controls/dialog.tsx'
@@ -13,7 +13,7 @@ import { duration } from '../data/time.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import { ScheduleFacts } from './schedule-facts.tsx'
 
-export type EndpointScheduleProps = Readonly<{ row: EndpointRow; schedule: Schedule }>
+type EndpointScheduleProps = Readonly<{ row: EndpointRow; schedule: Schedule }>
 
 export function EndpointSchedule({ row, schedule }: EndpointScheduleProps) {
   const refused = useRefusal('operator')

@@ -1,6 +1,6 @@
 /** When a schedule is due, how its last run ended, and which of its times were skipped. */
 import { Link } from '@tanstack/react-router'
-import type { Schedule } from '../../api/schedule-calls.ts'
+import type { Schedule } from '../../api/endpoint-calls.ts'
 import { OutcomeChip, StatusChip } from '../data/status-chip.tsx'
 import { Time } from '../data/time.tsx'
 
