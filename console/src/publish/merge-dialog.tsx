@@ -76,6 +76,7 @@ function MergeForm({ draft, stored, onClose, onMerged }: MergeFormProps) {
       <div className="row to-end">
         <Button onPress={onClose}>Back to my draft</Button>
         <Button
+          text="Take the merged document"
           tone="primary"
           refused={
             merged === undefined
@@ -85,9 +86,7 @@ function MergeForm({ draft, stored, onClose, onMerged }: MergeFormProps) {
                 : undefined
           }
           onPress={take}
-        >
-          Take the merged document
-        </Button>
+        />
       </div>
     </>
   )

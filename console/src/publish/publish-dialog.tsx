@@ -78,13 +78,12 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
       <Button onPress={onClose}>Cancel</Button>
       {canOverride ? (
         <Button
+          text="Publish although tests fail"
           tone="danger"
           busy={publish.isPending}
           refused={reason.trim() === '' ? 'Give the reason first: it is kept in the audit log.' : undefined}
           onPress={() => publish.mutate(reason)}
-        >
-          Publish although tests fail
-        </Button>
+        />
       ) : (
         <Button tone="primary" busy={publish.isPending} refused={refused} onPress={() => publish.mutate(undefined)}>
           Publish

@@ -53,15 +53,12 @@ export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>, 
       <>
         <DraftState isDirty={isDirty} isNew={isNew} />
         <Button
+          text="Discard …"
           tone="quiet"
           refused={isDirty ? undefined : 'There are no changes.'}
           onPress={() => setDialog('discard')}
-        >
-          Discard …
-        </Button>
-        <Button tone="primary" keys="Control+S" refused={refused} onPress={publish}>
-          Publish …
-        </Button>
+        />
+        <Button text="Publish …" tone="primary" keys="Control+S" refused={refused} onPress={publish} />
       </>
     ),
     banner: isOlder ? (

@@ -58,6 +58,7 @@ export function DerivedView({ found, names, isStale, busy, refused, onAnswers, o
           What was found {isStale && <StatusChip tone="warn">out of date</StatusChip>}
         </h2>
         <Button
+          text="Open in the editor"
           tone="primary"
           refused={
             refused ??
@@ -66,9 +67,7 @@ export function DerivedView({ found, names, isStale, busy, refused, onAnswers, o
           }
           busy={busy}
           onPress={() => onOpen(found)}
-        >
-          Open in the editor
-        </Button>
+        />
       </div>
       <Figures
         label="Counts"

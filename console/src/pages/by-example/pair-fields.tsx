@@ -79,9 +79,7 @@ export const RecordedPairs = ({ ids, onRemove }: RecordedPairsProps) => (
         <Link to="/messages/$id" params={{ id }}>
           <code>{id}</code>
         </Link>
-        <Button tone="quiet" label={`Leave message ${id} out`} onPress={() => onRemove(id)}>
-          ×
-        </Button>
+        <Button text="×" tone="quiet" label={`Leave message ${id} out`} onPress={() => onRemove(id)} />
       </li>
     ))}
   </ul>

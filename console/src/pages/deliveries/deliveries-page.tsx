@@ -12,8 +12,7 @@ import {
   listDeliveries,
 } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
-import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmButton } from '../../ui/controls/dialog.tsx'
 import { toChoices } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
@@ -111,26 +110,37 @@ function Counts() {
   return <Figures label="Deliveries by state" figures={figures} />
 }
 
-const STATES: Readonly<Record<DeliveryAct, readonly DeliveryState[]>> = {
-  retry: ['pending', 'undeliverable', 'cancelled'],
-  cancel: ['pending', 'undeliverable'],
-}
+const ACTS = {
+  retry: {
+    text: 'Retry all that match …',
+    title: 'Retry the deliveries',
+    confirm: 'Retry them',
+    tone: 'plain',
+    effect: 'Each is sent again at once, as it was made, in the order of its key:',
+    done: 'sent again',
+    states: ['pending', 'undeliverable', 'cancelled'] as readonly DeliveryState[],
+  },
+  cancel: {
+    text: 'Cancel all that match …',
+    title: 'Cancel the deliveries',
+    confirm: 'Cancel them',
+    tone: 'danger',
+    effect: 'None of them is sent any more; one that is being sent may arrive nevertheless:',
+    done: 'cancelled',
+    states: ['pending', 'undeliverable'] as readonly DeliveryState[],
+  },
+} as const
 
 /** Of one state: what a button changes is what the list shows. */
 function ChangeAll({ search }: Readonly<{ search: DeliveriesSearch }>) {
   const refused = useRefusal('operator')
   const client = useQueryClient()
-  const [asked, setAsked] = useState<DeliveryAct>()
-  const [done, setDone] = useState('')
+  const [said, setSaid] = useState('')
   const { state } = search
-  const why = (act: DeliveryAct) =>
-    refused ??
-    (state === undefined || !STATES[act].includes(state) ? `Choose the state ${STATES[act].join(' or ')}.` : undefined)
   const run = async (act: DeliveryAct) => {
     try {
       const { count, more } = await changeDeliveries(act, search)
-      const what = act === 'retry' ? 'sent again' : 'cancelled'
-      setDone(`${count.toLocaleString('en')} ${what}${more ? '; others that match are left' : ''}.`)
+      setSaid(`${count.toLocaleString('en')} ${ACTS[act].done}${more ? '; others that match are left' : ''}.`)
     } finally {
       void client.invalidateQueries({ queryKey: queryParts.deliveries })
     }
@@ -138,35 +148,28 @@ function ChangeAll({ search }: Readonly<{ search: DeliveriesSearch }>) {
   const filters = Object.entries(search).filter(([, value]) => value !== undefined)
   return (
     <>
-      <span role="status">{done}</span>
-      <Button refused={why('retry')} onPress={() => setAsked('retry')}>
-        Retry all that match …
-      </Button>
-      <Button tone="danger" refused={why('cancel')} onPress={() => setAsked('cancel')}>
-        Cancel all that match …
-      </Button>
-      {asked === undefined ? null : (
-        <ConfirmDialog
-          title={asked === 'retry' ? 'Retry the deliveries' : 'Cancel the deliveries'}
-          confirm={asked === 'retry' ? 'Retry them' : 'Cancel them'}
-          tone={asked === 'retry' ? 'primary' : 'danger'}
-          onClose={() => setAsked(undefined)}
-          onConfirm={() => run(asked)}
-        >
-          <p>
-            {asked === 'retry'
-              ? 'Each is sent again at once, as it was made, in the order of its key:'
-              : 'None of them is sent any more; one that is being sent may arrive nevertheless:'}
-          </p>
-          <ul>
-            {filters.map(([name, value]) => (
-              <li key={name}>
-                {name}: <VisibleText text={String(value)} max={200} />
-              </li>
-            ))}
-          </ul>
-        </ConfirmDialog>
-      )}
+      <span role="status">{said}</span>
+      {(['retry', 'cancel'] as const).map((act) => {
+        const { effect, done: _, states, ...button } = ACTS[act]
+        const isOther = state === undefined || !states.includes(state)
+        return (
+          <ConfirmButton
+            key={act}
+            {...button}
+            refused={refused ?? (isOther ? `Choose the state ${states.join(' or ')}.` : undefined)}
+            onConfirm={() => run(act)}
+          >
+            <p>{effect}</p>
+            <ul>
+              {filters.map(([name, value]) => (
+                <li key={name}>
+                  {name}: <VisibleText text={String(value)} max={200} />
+                </li>
+              ))}
+            </ul>
+          </ConfirmButton>
+        )
+      })}
     </>
   )
 }

@@ -15,7 +15,7 @@ import {
 } from '../../api/records/delivery-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmButton, ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
@@ -24,13 +24,12 @@ import { VisibleText } from '../../ui/text/visible-text.tsx'
 const NOT_EDITABLE =
   'Parts of the body are hidden, or it is not text, so it cannot be edited here. POST /deliveries/{id}/retry takes a whole body.'
 
-type Asked = 'retry' | 'now' | 'cancel' | Readonly<{ body: string }>
-
 export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
   const { id, state, outgoing } = delivery
   const refused = useRefusal('operator')
   const client = useQueryClient()
-  const [asked, setAsked] = useState<Asked>()
+  /** The body to be sent instead, as it was; undefined while nobody changes it. */
+  const [edited, setEdited] = useState<string>()
   const [replay, setReplay] = useState<Pick<RetriedDelivery, 'replay' | 'warning'>>({})
   const settle = () => {
     void client.invalidateQueries({ queryKey: queryParts.deliveries })
@@ -43,7 +42,7 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
       if (masked || body === undefined) throw new ApiFailure(NOT_EDITABLE, { status: 422 })
       return body
     },
-    onSuccess: (body) => setAsked({ body }),
+    onSuccess: (body) => setEdited(body),
   })
   if (state === 'delivered') return null
   const run = async (act: () => Promise<DeliveryDetail | RetriedDelivery>) => {
@@ -54,66 +53,57 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
       settle()
     }
   }
-  const close = () => setAsked(undefined)
   return (
     <section aria-label="Actions">
       <div className="row">
-        <Button tone="primary" refused={refused} onPress={() => setAsked('retry')}>
-          Retry …
-        </Button>
-        <Button
-          refused={refused ?? (outgoing?.contentType === undefined ? 'Its request has no body.' : undefined)}
-          busy={edit.isPending}
-          onPress={() => edit.mutate()}
-        >
-          Retry with another body …
-        </Button>
-        <Button refused={refused} onPress={() => setAsked('now')}>
-          Retry through the document of today …
-        </Button>
-        {state !== 'cancelled' && (
-          <Button tone="danger" refused={refused} onPress={() => setAsked('cancel')}>
-            Cancel the delivery …
-          </Button>
-        )}
-      </div>
-      <FailureNotice failure={edit.error} />
-      <Replayed {...replay} />
-      {asked === 'retry' && (
-        <ConfirmDialog
+        <ConfirmButton
+          text="Retry …"
           title="Retry the delivery"
           confirm="Retry"
-          onClose={close}
+          tone="primary"
+          refused={refused}
           onConfirm={() => run(() => retryDelivery(id, {}))}
         >
           The same request is sent again at once, in the order of its key.
-        </ConfirmDialog>
-      )}
-      {asked === 'now' && (
-        <ConfirmDialog
+        </ConfirmButton>
+        <Button
+          text="Retry with another body …"
+          refused={refused ?? (outgoing?.contentType === undefined ? 'Its request has no body.' : undefined)}
+          busy={edit.isPending}
+          onPress={() => edit.mutate()}
+        />
+        <ConfirmButton
+          text="Retry through the document of today …"
           title="Retry through the document of today"
           confirm="Run the message"
-          onClose={close}
+          refused={refused}
           onConfirm={() => run(() => retryDelivery(id, { endpoint: 'now' }))}
         >
           The message runs again, through its endpoint as it is now; of its requests, only this one is made. If the
           message succeeds, this delivery is cancelled.
-        </ConfirmDialog>
-      )}
-      {asked === 'cancel' && (
-        <ConfirmDialog
-          title="Cancel the delivery"
-          confirm="Cancel the delivery"
-          tone="danger"
-          onClose={close}
-          onConfirm={() => run(() => cancelDelivery(id))}
-        >
-          It is not sent any more, and what waits behind it goes on. If it is being sent at this moment, it may arrive
-          nevertheless.
-        </ConfirmDialog>
-      )}
-      {typeof asked === 'object' && (
-        <EditDialog body={asked.body} onClose={close} onSend={(body) => run(() => retryDelivery(id, { body }))} />
+        </ConfirmButton>
+        {state !== 'cancelled' && (
+          <ConfirmButton
+            text="Cancel the delivery …"
+            title="Cancel the delivery"
+            confirm="Cancel the delivery"
+            tone="danger"
+            refused={refused}
+            onConfirm={() => run(() => cancelDelivery(id))}
+          >
+            It is not sent any more, and what waits behind it goes on. If it is being sent at this moment, it may arrive
+            nevertheless.
+          </ConfirmButton>
+        )}
+      </div>
+      <FailureNotice failure={edit.error} />
+      <Replayed {...replay} />
+      {edited !== undefined && (
+        <EditDialog
+          body={edited}
+          onClose={() => setEdited(undefined)}
+          onSend={(body) => run(() => retryDelivery(id, { body }))}
+        />
       )}
     </section>
   )

@@ -131,9 +131,7 @@ function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryD
       ) : (
         <>
           <Head request={outgoing} />
-          <Button refused={refused} onPress={() => setOpen(true)}>
-            Show all of it, with the body
-          </Button>
+          <Button text="Show all of it, with the body" refused={refused} onPress={() => setOpen(true)} />
         </>
       )}
     </Section>

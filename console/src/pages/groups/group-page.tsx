@@ -65,9 +65,7 @@ function Actions({ group }: Readonly<{ group: FailureGroup }>) {
   useKey('d', 'Debug the newest message', (refused ?? missing) === undefined ? debug : undefined)
   return (
     <>
-      <Button tone="primary" refused={refused ?? missing} keys="d" onPress={debug}>
-        Debug newest
-      </Button>
+      <Button text="Debug newest" tone="primary" refused={refused ?? missing} keys="d" onPress={debug} />
       {/* Messages that no endpoint took cannot be replayed. */}
       {missing === undefined && <PlanButton filters={{ group: group.key }}>Replay group …</PlanButton>}
       <GroupActions group={group} />

@@ -23,11 +23,7 @@ export function KeysPage() {
   return (
     <Page
       title="API keys"
-      actions={
-        <Button tone="primary" refused={refused} onPress={() => setMaking(true)}>
-          New key …
-        </Button>
-      }
+      actions={<Button text="New key …" tone="primary" refused={refused} onPress={() => setMaking(true)} />}
     >
       {refused === undefined ? (
         <KeyTable onNew={() => setMaking(true)} />
@@ -51,11 +47,7 @@ function KeyTable({ onNew }: Readonly<{ onNew(): void }>) {
           keys.length === 0 ? (
             <Empty
               title="There are no keys"
-              action={
-                <Button tone="primary" onPress={onNew}>
-                  Make the first key …
-                </Button>
-              }
+              action={<Button text="Make the first key …" tone="primary" onPress={onNew} />}
             >
               Without keys, every caller on this machine may do everything, and no other machine may call. From the
               first key on, each call of the API needs one, and so does this page.
@@ -122,9 +114,7 @@ function createColumns(isOwn: (key: ApiKey) => boolean, onRevoke: (key: ApiKey) 
       title: 'Revoke',
       render: (key) =>
         key.revokedAt === undefined ? (
-          <Button tone="danger" label={`Revoke ${key.name}`} onPress={() => onRevoke(key)}>
-            Revoke …
-          </Button>
+          <Button text="Revoke …" tone="danger" label={`Revoke ${key.name}`} onPress={() => onRevoke(key)} />
         ) : (
           <span className="quiet">–</span>
         ),

@@ -108,9 +108,7 @@ function ShownKey({ made, isFirst, onClose }: ShownKeyProps) {
       actions={
         <>
           <Button onPress={() => void copy()}>Copy</Button>
-          <Button tone="primary" onPress={onClose}>
-            I have copied it
-          </Button>
+          <Button text="I have copied it" tone="primary" onPress={onClose} />
         </>
       }
     >

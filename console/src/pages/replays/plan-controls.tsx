@@ -9,7 +9,7 @@ import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { changePlan, type PlanAction, runPlan } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmButton } from '../../ui/controls/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { checkLimits, DEFAULT_LIMITS, toRunLimits } from './run-limits.ts'
@@ -26,7 +26,6 @@ function useChange(plan: ReplayPlan) {
 
 export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
   const refused = useRefusal('operator')
-  const [cancelling, setCancelling] = useState(false)
   const { mutate, mutateAsync, isPending, error } = useChange(plan)
   const { id, state, left, cannot } = plan
   if (state === 'finished' || state === 'cancelled') return <PlanEnd plan={plan} />
@@ -49,27 +48,21 @@ export function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
           </Button>
         )}
         {(state === 'running' || state === 'waiting') && (
-          <Button refused={refused} busy={isPending} onPress={() => act('pause')}>
-            Pause
-          </Button>
+          <Button text="Pause" refused={refused} busy={isPending} onPress={() => act('pause')} />
         )}
-        <Button tone="danger" refused={refused} onPress={() => setCancelling(true)}>
-          Cancel the plan …
-        </Button>
-      </div>
-      <FailureNotice failure={error} />
-      {cancelling && (
-        <ConfirmDialog
+        <ConfirmButton
+          text="Cancel the plan …"
           title="Cancel the plan"
           confirm="Cancel the plan"
           tone="danger"
-          onClose={() => setCancelling(false)}
+          refused={refused}
           onConfirm={async () => void (await mutateAsync(() => changePlan(id, 'cancel')))}
         >
           Messages in flight are completed, and no further one starts. The plan cannot be run again; messages that are
           left stay as they are, and a new plan can take them.
-        </ConfirmDialog>
-      )}
+        </ConfirmButton>
+      </div>
+      <FailureNotice failure={error} />
     </section>
   )
 }

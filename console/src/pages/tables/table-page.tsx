@@ -44,15 +44,9 @@ export function TablePage() {
   const [asked, setAsked] = useState<Asked>()
   const actions = (
     <>
-      <Button refused={refused} onPress={() => setAsked('add')}>
-        Add a row …
-      </Button>
-      <Button refused={refused} onPress={() => setAsked({ pasted: '' })}>
-        Paste rows …
-      </Button>
-      <Button refused={refused} onPress={() => setAsked('upload')}>
-        Upload …
-      </Button>
+      <Button text="Add a row …" refused={refused} onPress={() => setAsked('add')} />
+      <Button text="Paste rows …" refused={refused} onPress={() => setAsked({ pasted: '' })} />
+      <Button text="Upload …" refused={refused} onPress={() => setAsked('upload')} />
     </>
   )
   return (

@@ -61,9 +61,7 @@ export function TableVersionsPage() {
       part="Versions"
       actions={
         isDeleted ? undefined : (
-          <Button tone="danger" refused={refused} onPress={() => setAsked('delete')}>
-            Delete table …
-          </Button>
+          <Button text="Delete table …" tone="danger" refused={refused} onPress={() => setAsked('delete')} />
         )
       }
     >

@@ -1,11 +1,10 @@
 /** `/tables`: what endpoints translate codes with. */
 import { Link } from '@tanstack/react-router'
-import { useState } from 'react'
 import { get } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import type { TableRow } from '../../api/table-calls.ts'
-import { Button } from '../../ui/controls/button.tsx'
+import { DialogButton } from '../../ui/controls/dialog.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
@@ -48,16 +47,16 @@ const COLUMNS: readonly Column<TableRow>[] = [
 ]
 
 export function TablesPage() {
-  const refused = useRefusal('author')
-  const [isNew, setNew] = useState(false)
   const pages = useRowPages<TableRow>({
     queryKey: queryKeys.tableListRows,
     readPage: async (_cursor, signal) => ({ rows: await get('/tables', {}, signal) }),
   })
   const add = (
-    <Button refused={refused} onPress={() => setNew(true)}>
-      New table …
-    </Button>
+    <DialogButton
+      text="New table …"
+      refused={useRefusal('author')}
+      dialog={(close) => <UploadDialog onClose={close} />}
+    />
   )
   return (
     <Page title="Tables" actions={add}>
@@ -74,7 +73,6 @@ export function TablesPage() {
           </Empty>
         }
       />
-      {isNew && <UploadDialog onClose={() => setNew(false)} />}
     </Page>
   )
 }

@@ -97,13 +97,12 @@ export const unmappedColumns = (options: UnmappedColumnsOptions): readonly Colum
     title: 'Remove',
     render: (row) => (
       <Button
+        text="×"
         tone="quiet"
         label={`Remove ${row.code} of ${row.table.name} from the list`}
         refused={options.refused}
         onPress={() => options.onRemove(row)}
-      >
-        ×
-      </Button>
+      />
     ),
   },
 ]

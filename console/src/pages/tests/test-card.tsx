@@ -50,9 +50,7 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
       )}
       {run !== undefined && run.result.mismatches.length > 0 && <Mismatches mismatches={run.result.mismatches} />}
       <div className="row">
-        <Button refused={refused} busy={isRunning} onPress={onRun} label={`Run ${test.name}`}>
-          Run
-        </Button>
+        <Button text="Run" refused={refused} busy={isRunning} onPress={onRun} label={`Run ${test.name}`} />
         <Link
           className="button"
           to="/endpoints/$id/edit"
@@ -62,21 +60,15 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
         >
           Open in editor
         </Link>
-        <Button refused={refused} onPress={onEdit} label={`Edit JSON: ${test.name}`}>
-          Edit JSON …
-        </Button>
+        <Button text="Edit JSON …" refused={refused} onPress={onEdit} label={`Edit JSON: ${test.name}`} />
         {skip === undefined ? (
-          <Button refused={refused} onPress={() => setSkipping(true)} label={`Skip ${test.name}`}>
-            Skip …
-          </Button>
+          <Button text="Skip …" refused={refused} onPress={() => setSkipping(true)} label={`Skip ${test.name}`} />
         ) : (
           <Button refused={refused} onPress={() => void includeAgain()} label={`Do not skip ${test.name}`}>
             Do not skip
           </Button>
         )}
-        <Button tone="quiet" refused={refused} onPress={onDelete} label={`Delete ${test.name}`}>
-          Delete …
-        </Button>
+        <Button text="Delete …" tone="quiet" refused={refused} onPress={onDelete} label={`Delete ${test.name}`} />
       </div>
       <FailureNotice failure={failure} />
       {isSkipping && <SkipDialog name={test.name} onSkip={onSkip} onClose={() => setSkipping(false)} />}

@@ -42,18 +42,15 @@ export function TestsPage() {
       part="Tests"
       actions={
         <>
-          <Button refused={refused} onPress={add}>
-            New test …
-          </Button>
+          <Button text="New test …" refused={refused} onPress={add} />
           <Button
+            text="Run all"
             tone="primary"
             keys="Control+Enter"
             refused={refused ?? (tests.length === 0 ? 'There are no tests to run.' : undefined)}
             busy={runs.isRunning}
             onPress={() => runs.runAll()}
-          >
-            Run all
-          </Button>
+          />
         </>
       }
     >

@@ -39,9 +39,7 @@ export function VersionsPage() {
       id={id}
       part="Versions"
       actions={
-        <Button tone="danger" refused={deleteRefused} onPress={() => setDeleting(true)}>
-          Delete endpoint …
-        </Button>
+        <Button text="Delete endpoint …" tone="danger" refused={deleteRefused} onPress={() => setDeleting(true)} />
       }
     >
       <QueryView query={query} what="Loading the versions">

@@ -3,7 +3,9 @@ import { type MouseEvent, type ReactNode, type Ref, useId } from 'react'
 import { Focusable, Tooltip, TooltipTrigger } from 'react-aria-components/Tooltip'
 
 export type ButtonProps = Readonly<{
-  children: ReactNode
+  /** What it says; `children` where that is more than a text. */
+  text?: string
+  children?: ReactNode
   onPress?: (() => void) | undefined
   /** Why it does nothing now, such as what `useRefusal` returns. */
   refused?: string | undefined
@@ -42,7 +44,7 @@ export function Button({ refused, busy = false, tone = 'plain', type = 'button',
       aria-expanded={rest.expanded}
       onClick={press}
     >
-      {rest.children}
+      {rest.text ?? rest.children}
     </button>
   )
   if (refused === undefined) return button

@@ -1,13 +1,13 @@
 /** Dialogs: one frame for all of them, and the one that asks before something is done. */
 import { useMutation } from '@tanstack/react-query'
-import type { FormEvent, ReactNode } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { Dialog as AriaDialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { useKey } from '../keys/keymap.ts'
 import { FailureNotice } from '../states/failure-notice.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
-import { Button } from './button.tsx'
+import { Button, type ButtonProps } from './button.tsx'
 
 export type DialogProps = Readonly<{
   title: string
@@ -81,11 +81,7 @@ export function ConfirmDialog({ children, confirm, tone = 'primary', refused, ..
   }
   useKey(keys ?? '', confirm, keys === undefined ? undefined : run)
   if (result !== undefined) {
-    const close = (
-      <Button tone="primary" onPress={frame.onClose}>
-        Close
-      </Button>
-    )
+    const close = <Button text="Close" tone="primary" onPress={frame.onClose} />
     return (
       <Dialog {...frame} actions={close}>
         {result}
@@ -108,3 +104,30 @@ export function ConfirmDialog({ children, confirm, tone = 'primary', refused, ..
     </Dialog>
   )
 }
+
+type DialogButtonProps = Omit<ButtonProps, 'onPress'> & Readonly<{ dialog(close: () => void): ReactNode }>
+
+/** A button with the dialog that it opens; the dialog goes with the button. */
+export function DialogButton({ dialog, ...button }: DialogButtonProps) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <Button {...button} onPress={() => setOpen(true)} />
+      {isOpen && dialog(() => setOpen(false))}
+    </>
+  )
+}
+
+type ConfirmButtonProps = Pick<ButtonProps, 'refused' | 'tone'> &
+  Omit<ConfirmDialogProps, 'refused' | 'tone' | 'onClose'> &
+  Readonly<{ text: string }>
+
+/** A button that asks before it does something. */
+export const ConfirmButton = ({ text, refused, tone = 'plain', ...asked }: ConfirmButtonProps) => (
+  <DialogButton
+    text={text}
+    refused={refused}
+    tone={tone}
+    dialog={(close) => <ConfirmDialog {...asked} tone={tone === 'danger' ? 'danger' : 'primary'} onClose={close} />}
+  />
+)

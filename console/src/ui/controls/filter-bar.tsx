@@ -71,11 +71,7 @@ export function FilterBar({ filters, values, onChange }: FilterBarProps) {
           />
         ),
       )}
-      {isFiltered && (
-        <Button tone="quiet" onPress={clear}>
-          Clear filters
-        </Button>
-      )}
+      {isFiltered && <Button text="Clear filters" tone="quiet" onPress={clear} />}
     </search>
   )
 }

@@ -40,21 +40,13 @@ export function TextViewer({ text, label, fileName, bytes, content, root = '' }:
       <div className="text-viewer-bar row">
         <span className="quiet">{byteCount(bytes ?? new Blob([text]).size)}</span>
         {laidOut !== undefined && /^\s*[[{]/.test(text) && (
-          <Button tone="quiet" pressed={isTree} onPress={() => setTree(!isTree)}>
-            Tree
-          </Button>
+          <Button text="Tree" tone="quiet" pressed={isTree} onPress={() => setTree(!isTree)} />
         )}
         {laidOut !== undefined && laidOut !== text && !isTree && (
-          <Button tone="quiet" pressed={isRaw} onPress={() => setRaw(!isRaw)}>
-            As sent
-          </Button>
+          <Button text="As sent" tone="quiet" pressed={isRaw} onPress={() => setRaw(!isRaw)} />
         )}
-        <Button tone="quiet" onPress={() => void copyText(text, label)}>
-          Copy
-        </Button>
-        <Button tone="quiet" onPress={() => downloadText(content ?? text, fileName)}>
-          Download
-        </Button>
+        <Button text="Copy" tone="quiet" onPress={() => void copyText(text, label)} />
+        <Button text="Download" tone="quiet" onPress={() => downloadText(content ?? text, fileName)} />
       </div>
       {isTree && laidOut !== undefined ? (
         <LazyBodyTree key={text} text={text} label={label} root={root} />

@@ -55,12 +55,11 @@ export const restoreColumn = <Listed extends Readonly<{ version: number }>>(
   title: 'Restore',
   render: (version) => (
     <Button
+      text="Restore …"
       label={`Restore version ${version.version}`}
       refused={explainRefusal(version)}
       onPress={() => onRestore(version.version)}
-    >
-      Restore …
-    </Button>
+    />
   ),
 })
 

@@ -7,7 +7,7 @@ import { type Capture, startCapture, stopCapture } from '../../api/endpoint-call
 import { queries } from '../../api/queries.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
-import { Dialog } from '../controls/dialog.tsx'
+import { Dialog, DialogButton } from '../controls/dialog.tsx'
 import { TextField } from '../controls/fields.tsx'
 import { StatusChip } from '../data/status-chip.tsx'
 import { Time } from '../data/time.tsx'
@@ -20,18 +20,13 @@ const EVERY_MS = 2_000
 const MAX_MESSAGES = 1_000
 
 /** `id`: of the endpoint. */
-export function CaptureButton({ id }: Readonly<{ id: string }>) {
-  const refused = useRefusal('operator')
-  const [isOpen, setOpen] = useState(false)
-  return (
-    <>
-      <Button refused={refused} onPress={() => setOpen(true)}>
-        Record the next messages …
-      </Button>
-      {isOpen && <CaptureDialog id={id} onClose={() => setOpen(false)} />}
-    </>
-  )
-}
+export const CaptureButton = ({ id }: Readonly<{ id: string }>) => (
+  <DialogButton
+    text="Record the next messages …"
+    refused={useRefusal('operator')}
+    dialog={(close) => <CaptureDialog id={id} onClose={close} />}
+  />
+)
 
 function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }>) {
   const client = useQueryClient()
@@ -52,9 +47,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
     <>
       <Button onPress={onClose}>Close</Button>
       {isActive && (
-        <Button busy={isPending} onPress={() => mutate(() => stopCapture(id).then(() => null))}>
-          Stop recording
-        </Button>
+        <Button text="Stop recording" busy={isPending} onPress={() => mutate(() => stopCapture(id).then(() => null))} />
       )}
       <Button
         tone="primary"

@@ -6,8 +6,7 @@ import { type RunOfSchedule, runSchedule, type Schedule } from '../../api/endpoi
 import type { EndpointRow } from '../../api/endpoint-row.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
-import { Button } from '../controls/button.tsx'
-import { ConfirmDialog } from '../controls/dialog.tsx'
+import { ConfirmDialog, DialogButton } from '../controls/dialog.tsx'
 import { OutcomeChip } from '../data/status-chip.tsx'
 import { duration } from '../data/time.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
@@ -16,18 +15,18 @@ import { ScheduleFacts } from './schedule-facts.tsx'
 type EndpointScheduleProps = Readonly<{ row: EndpointRow; schedule: Schedule }>
 
 export function EndpointSchedule({ row, schedule }: EndpointScheduleProps) {
-  const refused = useRefusal('operator')
-  const [isOpen, setOpen] = useState(false)
   return (
     <div className="endpoint-schedule row">
       <ScheduleFacts schedule={schedule} />
       <Link to="/messages" search={{ endpoint: [row.id], source: ['schedule'] }}>
         All runs
       </Link>
-      <Button tone="quiet" refused={refused} onPress={() => setOpen(true)}>
-        Run now …
-      </Button>
-      {isOpen && <RunDialog row={row} onClose={() => setOpen(false)} />}
+      <DialogButton
+        text="Run now …"
+        tone="quiet"
+        refused={useRefusal('operator')}
+        dialog={(close) => <RunDialog row={row} onClose={close} />}
+      />
     </div>
   )
 }

@@ -38,9 +38,7 @@ export function NoticeRegion() {
               <span onClick={() => dismiss(id)}> {link}</span>
             )}
           </span>
-          <Button tone="quiet" label="Dismiss" onPress={() => dismiss(id)}>
-            ×
-          </Button>
+          <Button text="×" tone="quiet" label="Dismiss" onPress={() => dismiss(id)} />
         </div>
       ))}
     </div>

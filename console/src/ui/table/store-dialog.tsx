@@ -74,9 +74,7 @@ export function StoreDialog({ title, name, children, refused, isComplete, ...giv
       ) : (
         <>
           {children !== undefined && <Button onPress={back}>Back</Button>}
-          <Button tone="primary" busy={stored.isPending} onPress={() => stored.mutate()}>
-            Store
-          </Button>
+          <Button text="Store" tone="primary" busy={stored.isPending} onPress={() => stored.mutate()} />
         </>
       )}
     </>

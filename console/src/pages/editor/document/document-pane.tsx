@@ -95,20 +95,14 @@ export function DocumentPane(props: PaneProps) {
   return (
     <section className="document-pane" aria-label="Document">
       <div className="pane-bar">
-        <Button tone="quiet" pressed={view === 'document'} onPress={() => setView('document')}>
-          Document
-        </Button>
+        <Button text="Document" tone="quiet" pressed={view === 'document'} onPress={() => setView('document')} />
         <Button tone="quiet" pressed={view === 'expressions'} onPress={() => setView('expressions')}>
           Expressions
         </Button>
         <span className="row end-row">
           <UndoButtons draft={draft} now={now} />
-          <Button tone="quiet" pressed={isWrapped} onPress={wrap}>
-            Wrap lines
-          </Button>
-          <Button tone="quiet" expanded={hasOutline} onPress={() => setOutline(!hasOutline)}>
-            Outline
-          </Button>
+            <Button text="Wrap lines" tone="quiet" pressed={isWrapped} onPress={wrap} />
+          <Button text="Outline" tone="quiet" expanded={hasOutline} onPress={() => setOutline(!hasOutline)} />
         </span>
       </div>
       {hasOutline && (

@@ -177,9 +177,7 @@ function AnswerForm({ name, typed, onChange, onCancel, onUse }: AnswerFormProps)
       </div>
       <TextField label="Body" rows={8} value={typed.body} onChange={(body) => onChange({ ...typed, body })} />
       <div className="button-row">
-        <Button tone="primary" refused={fault} onPress={onUse}>
-          Run with this answer
-        </Button>
+        <Button text="Run with this answer" tone="primary" refused={fault} onPress={onUse} />
         <Button onPress={onCancel}>Cancel</Button>
       </div>
     </fieldset>

@@ -37,16 +37,13 @@ export function RunBar({ id, isStored, runs, hosts, onSaveTest }: RunBarProps) {
       <div className="run-controls">
         <SelectField label="Run on" value={inputs.runOn} choices={choices} onChange={(runOn) => change({ runOn })} />
         <Button
+          text="Run"
           keys="Control+Enter"
           busy={shown.isRunning}
           refused={runs.request === undefined ? 'There is nothing that can run yet.' : undefined}
           onPress={shown.run}
-        >
-          Run
-        </Button>
-        <Button refused={mayAuthor ?? saveRefusal(runs, isStored)} onPress={onSaveTest}>
-          Save as test …
-        </Button>
+        />
+        <Button text="Save as test …" refused={mayAuthor ?? saveRefusal(runs, isStored)} onPress={onSaveTest} />
       </div>
       {hosts.length > 0 && inputs.runOn !== 'recorded' && (
         <Checkbox checked={inputs.live} onChange={(live) => change({ live })}>

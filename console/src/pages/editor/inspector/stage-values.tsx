@@ -105,9 +105,7 @@ export function WholeValue({ at, label, fileName, request }: WholeValueProps) {
   if (text !== undefined) return <TextViewer text={text} label={label} fileName={fileName} />
   return (
     <>
-      <Button busy={busy} onPress={load}>
-        Show the whole value
-      </Button>
+      <Button text="Show the whole value" busy={busy} onPress={load} />
       {failure === undefined ? null : <FailureNotice failure={failure} />}
     </>
   )

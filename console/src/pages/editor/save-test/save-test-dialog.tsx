@@ -207,12 +207,11 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
                     <VisibleText text={pointer} max={300} />
                   </code>{' '}
                   <Button
+                    text="Remove"
                     tone="quiet"
                     label={`Compare ${pointer} again`}
                     onPress={() => setIgnored(ignored.filter((one) => one !== pointer))}
-                  >
-                    Remove
-                  </Button>
+                  />
                 </li>
               ))}
             </ul>
@@ -227,6 +226,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
       <div className="row to-end">
         <Button onPress={onClose}>Cancel</Button>
         <Button
+          text="Save the test"
           tone="primary"
           busy={save.isPending}
           refused={
@@ -239,9 +239,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
                   : undefined
           }
           onPress={() => save.mutate()}
-        >
-          Save the test
-        </Button>
+        />
       </div>
     </>
   )
