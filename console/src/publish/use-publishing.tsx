@@ -10,7 +10,7 @@ import { type Draft, NEW } from '../draft/draft.ts'
 import { forgetDraftTests } from '../draft/kept-drafts.ts'
 import { discardDraft, useDraftNow } from '../draft/use-draft.ts'
 import { Button } from '../ui/controls/button.tsx'
-import { ConfirmDialog } from '../ui/controls/dialog.tsx'
+import { ConfirmButton } from '../ui/controls/dialog.tsx'
 import { StatusChip } from '../ui/data/status-chip.tsx'
 import { useKey } from '../ui/keys/keymap.ts'
 import { notify } from '../ui/states/notices.tsx'
@@ -35,7 +35,7 @@ export type Publishing = Readonly<{
 export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>, group: string | undefined): Publishing {
   const { isDirty, base } = useDraftNow(draft)
   const refusal = useRefusal('author')
-  const [dialog, setDialog] = useState<'publish' | 'merge' | 'discard'>()
+  const [dialog, setDialog] = useState<'publish' | 'merge'>()
   const isNew = draft.id === NEW
   const refused = refusal ?? (isDirty || isNew ? undefined : 'The draft is the stored document.')
   const publish = () => {
@@ -52,12 +52,19 @@ export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>, 
     actions: (
       <>
         <DraftState isDirty={isDirty} isNew={isNew} />
-        <Button
+        <ConfirmButton
           text="Discard …"
+          title="Discard your changes?"
+          confirm="Discard"
           tone="quiet"
           refused={isDirty ? undefined : 'There are no changes.'}
-          onPress={() => setDialog('discard')}
-        />
+          onConfirm={() => {
+            draft.replaceText(base.text)
+            forgetDraftTests(draft.id)
+          }}
+        >
+          The draft becomes the stored document again. Undo brings your changes back while this page is open.
+        </ConfirmButton>
         <Button text="Publish …" tone="primary" keys="Control+S" refused={refused} onPress={publish} />
       </>
     ),
@@ -73,20 +80,6 @@ export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>, 
           <PublishDialog draft={draft} onClose={close} onPublished={finish} onConflict={() => setDialog('merge')} />
         )}
         {dialog === 'merge' && <MergeDialog draft={draft} onClose={close} onMerged={() => setDialog('publish')} />}
-        {dialog === 'discard' && (
-          <ConfirmDialog
-            title="Discard your changes?"
-            confirm="Discard"
-            tone="danger"
-            onConfirm={() => {
-              draft.replaceText(base.text)
-              forgetDraftTests(draft.id)
-            }}
-            onClose={close}
-          >
-            The draft becomes the stored document again. Undo brings your changes back while this page is open.
-          </ConfirmDialog>
-        )}
       </Suspense>
     ),
   }

@@ -7,8 +7,7 @@ import { queries } from '../../api/queries.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { compareTableVersions, deleteTable, restoreTable, type TableVersion } from '../../api/table-calls.ts'
-import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmButton } from '../../ui/controls/dialog.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { comparedVersions, restoreColumn, VERSION_COLUMNS, VersionRange } from '../../ui/data/versions.tsx'
@@ -26,7 +25,7 @@ export function TableVersionsPage() {
   const refused = useRefusal('author')
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [asked, setAsked] = useState<number | 'delete'>()
+  const [restored, setRestored] = useState<number>()
   const query = useQuery(queries.tableVersions(name))
   const [newest] = query.data ?? []
   const isDeleted = newest?.rows === undefined
@@ -36,7 +35,6 @@ export function TableVersionsPage() {
     notify(`The table ${name} is deleted.`)
     void navigate({ to: '/tables' })
   }
-  const close = () => setAsked(undefined)
   const explainRefusal = ({ version, rows }: TableVersion): string | undefined => {
     if (rows === undefined) return 'This version is a deletion: it has no rows.'
     return version === newest?.version ? 'This is the current version.' : refused
@@ -53,7 +51,7 @@ export function TableVersionsPage() {
     },
     ...VERSION_COLUMNS,
     { title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
-    restoreColumn(explainRefusal, setAsked),
+    restoreColumn(explainRefusal, setRestored),
   ]
   return (
     <TableFrame
@@ -61,7 +59,16 @@ export function TableVersionsPage() {
       part="Versions"
       actions={
         isDeleted ? undefined : (
-          <Button text="Delete table …" tone="danger" refused={refused} onPress={() => setAsked('delete')} />
+          <ConfirmButton
+            text="Delete table …"
+            title={`Delete ${name}`}
+            confirm="Delete table"
+            tone="danger"
+            refused={refused}
+            onConfirm={remove}
+          >
+            A table that an endpoint reads is not deleted. Its versions are kept: one of them can be restored.
+          </ConfirmButton>
         )
       }
     >
@@ -76,24 +83,13 @@ export function TableVersionsPage() {
                 getRowId={({ version }) => String(version)}
               />
               <Comparison name={name} versions={versions} {...search} />
-              {asked === 'delete' && (
-                <ConfirmDialog
-                  title={`Delete ${name}`}
-                  confirm="Delete table"
-                  tone="danger"
-                  onConfirm={remove}
-                  onClose={close}
-                >
-                  A table that an endpoint reads is not deleted. Its versions are kept: one of them can be restored.
-                </ConfirmDialog>
-              )}
-              {typeof asked === 'number' && newest !== undefined && (
+              {restored !== undefined && newest !== undefined && (
                 <StoreDialog
-                  title={`Restore version ${asked}`}
+                  title={`Restore version ${restored}`}
                   name={name}
-                  compare={() => compareTableVersions(name, lastWithRows(versions), asked)}
-                  store={(change) => restoreTable(name, asked, change)}
-                  onClose={close}
+                  compare={() => compareTableVersions(name, lastWithRows(versions), restored)}
+                  store={(change) => restoreTable(name, restored, change)}
+                  onClose={() => setRestored(undefined)}
                 />
               )}
             </>

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
 import type { StoredTest } from '../../api/run-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmButton, ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
@@ -27,7 +27,7 @@ type TestCardProps = Readonly<{
   onEdit(): void
   /** `reason`: undefined runs the test again. */
   onSkip(reason: string | undefined): Promise<void>
-  onDelete(): void
+  onDelete(): Promise<void>
 }>
 
 export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onSkip, onDelete }: TestCardProps) {
@@ -68,7 +68,19 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
             Do not skip
           </Button>
         )}
-        <Button text="Delete …" tone="quiet" refused={refused} onPress={onDelete} label={`Delete ${test.name}`} />
+        <ConfirmButton
+          text="Delete …"
+          title="Delete this test"
+          confirm="Delete test"
+          tone="quiet"
+          refused={refused}
+          label={`Delete ${test.name}`}
+          onConfirm={onDelete}
+        >
+          <p>
+            The test “<VisibleText text={test.name} />” is deleted for everybody. It cannot be undone.
+          </p>
+        </ConfirmButton>
       </div>
       <FailureNotice failure={failure} />
       {isSkipping && <SkipDialog name={test.name} onSkip={onSkip} onClose={() => setSkipping(false)} />}

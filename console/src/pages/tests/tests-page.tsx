@@ -17,7 +17,6 @@ import { useKey } from '../../ui/keys/keymap.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { FaultDetails } from '../../ui/states/fault-details.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
-import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { TestCard } from './test-card.tsx'
 import { newTest, REFUSALS, withChange } from './test-file.ts'
 import { type TestRuns, useTestRuns } from './test-runs.ts'
@@ -33,7 +32,6 @@ export function TestsPage() {
   const refused = useRefusal('author')
   const runs = useTestRuns(id, stored.query.data?.file, refused === undefined)
   const [edited, setEdited] = useState<Edited>()
-  const [deleted, setDeleted] = useState<StoredTest>()
   const tests = stored.query.data?.file.tests ?? []
   const add = () => setEdited({ original: null, test: newTest(tests) })
   return (
@@ -76,7 +74,7 @@ export function TestsPage() {
                     onSkip={(reason) =>
                       stored.save(test, { ...withoutSkip(test), ...(reason !== undefined && { skip: reason }) })
                     }
-                    onDelete={() => setDeleted(test)}
+                    onDelete={() => stored.save(test, null)}
                   />
                 ))}
               </ul>
@@ -94,19 +92,6 @@ export function TestsPage() {
           }}
           onClose={() => setEdited(undefined)}
         />
-      )}
-      {deleted !== undefined && (
-        <ConfirmDialog
-          title="Delete this test"
-          confirm="Delete test"
-          tone="danger"
-          onConfirm={() => stored.save(deleted, null)}
-          onClose={() => setDeleted(undefined)}
-        >
-          <p>
-            The test “<VisibleText text={deleted.name} />” is deleted for everybody. It cannot be undone.
-          </p>
-        </ConfirmDialog>
       )}
     </EndpointPage>
   )

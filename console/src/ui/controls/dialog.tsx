@@ -118,16 +118,19 @@ export function DialogButton({ dialog, ...button }: DialogButtonProps) {
   )
 }
 
-type ConfirmButtonProps = Pick<ButtonProps, 'refused' | 'tone'> &
+type ConfirmButtonProps = Pick<ButtonProps, 'refused' | 'tone' | 'label'> &
   Omit<ConfirmDialogProps, 'refused' | 'tone' | 'onClose'> &
   Readonly<{ text: string }>
 
-/** A button that asks before it does something. */
-export const ConfirmButton = ({ text, refused, tone = 'plain', ...asked }: ConfirmButtonProps) => (
+/** A button that asks before it does something. A `tone` of quiet or danger is for what takes something away. */
+export const ConfirmButton = ({ text, refused, label, tone = 'plain', ...asked }: ConfirmButtonProps) => (
   <DialogButton
     text={text}
     refused={refused}
     tone={tone}
-    dialog={(close) => <ConfirmDialog {...asked} tone={tone === 'danger' ? 'danger' : 'primary'} onClose={close} />}
+    {...(label !== undefined && { label })}
+    dialog={(close) => (
+      <ConfirmDialog {...asked} tone={tone === 'danger' || tone === 'quiet' ? 'danger' : 'primary'} onClose={close} />
+    )}
   />
 )
