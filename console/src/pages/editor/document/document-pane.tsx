@@ -101,7 +101,7 @@ export function DocumentPane(props: PaneProps) {
         </Button>
         <span className="row end-row">
           <UndoButtons draft={draft} now={now} />
-            <Button text="Wrap lines" tone="quiet" pressed={isWrapped} onPress={wrap} />
+          <Button text="Wrap lines" tone="quiet" pressed={isWrapped} onPress={wrap} />
           <Button text="Outline" tone="quiet" expanded={hasOutline} onPress={() => setOutline(!hasOutline)} />
         </span>
       </div>
