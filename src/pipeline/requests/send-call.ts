@@ -84,17 +84,17 @@ export function compileSend(sending: Sending): SendCall {
         : answerRecorded(recorded, called, run)
     return answering.then(
       (received) => {
-        const answer = unwraps ? withoutWrapper(received) : received
-        endCall(called, answer)
-        const asked = toAsked(answer)
-        if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(asked, run, item)
+        const asked = toAsked(unwraps ? withoutWrapper(received) : received)
+        endCall(called, asked)
+        if (asked.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(asked, run, item)
         return exclusiveIteration().then(() => ending.answered(asked, run, item))
       },
       (thrown: unknown) => {
         if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
           // The target has accepted the request, even if its answer cannot be decoded.
-          endCall(called, thrown.answer)
-          return ending.answered(toAsked(thrown.answer), run, item)
+          const asked = toAsked(thrown.answer)
+          endCall(called, asked)
+          return ending.answered(asked, run, item)
         }
         endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
         if (!(thrown instanceof OutboundError)) throw thrown

@@ -81,8 +81,8 @@ describe('allowedStatuses', () => {
 
   it('refuse with a body of up to 200 characters, or the start of a longer one', async () => {
     for (const [body, shown] of [
-      ['x'.repeat(200), /404: x{200}\.?$/],
-      [`begin ${'x'.repeat(100_000)} end`, /404: begin x{194}…\.?$/],
+      ['x'.repeat(200), /404 to GET \S+: x{200}\.?$/],
+      [`begin ${'x'.repeat(100_000)} end`, /404 to GET \S+: begin x{194}…\.?$/],
     ] as const) {
       const reply = await send(to({ status: 404, body }))
       assert.match(String(reply.json().error), shown)

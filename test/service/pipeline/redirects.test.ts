@@ -59,10 +59,10 @@ describe('a GET lookup', () => {
   const answers: [name: string, path: string, config: JsonObject, calls: number, says: RegExp][] = [
     ['a sixth one', '/6', {}, 6, /It redirects too many times/],
     ['one to another origin', '/away', {}, 1, /to another origin.*"followRedirects"/],
-    ['any, with followRedirects: 0', '/1', { followRedirects: 0 }, 1, /status 302: moved/],
+    ['any, with followRedirects: 0', '/1', { followRedirects: 0 }, 1, /answered 302 to GET \S+: moved$/],
     ['more than followRedirects', '/2', { followRedirects: 1 }, 2, /It redirects too many times/],
-    ['any, of a POST', '/1', { method: 'POST' }, 1, /status 302: moved/],
-    ['any, of a HEAD', '/1', { method: 'HEAD' }, 1, /status 302$/],
+    ['any, of a POST', '/1', { method: 'POST' }, 1, /answered 302 to POST \S+: moved$/],
+    ['any, of a HEAD', '/1', { method: 'HEAD' }, 1, /answered 302 to HEAD \S+$/],
   ]
   for (const [name, path, config, calls, says] of answers) {
     it(`has as its answer: ${name}`, async () => {
