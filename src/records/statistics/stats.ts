@@ -43,7 +43,7 @@ type StatsOptions = Readonly<{
 
 /** The name of the store in failures. */
 const ENDPOINTS = 'The store of endpoints'
-/** SQLite answers a read at once: messages wait for 20 busy endpoints about 10 ms, for a page of 200 they would wait 100 ms. */
+/** SQLite answers a read at once, and messages wait for it: a page of 200 busy endpoints is read in parts, with messages in between. */
 const ENDPOINTS_A_READ = 20
 const WRITE_EVERY_MS = 10_000
 const HOUR = 60
