@@ -160,7 +160,7 @@ X-Crosswalk-Code: LOOKUP_REFUSED
       "code": "deleted",
       "details": {
         "coding": [{ "system": "urn:crosswalk:failure", "code": "LOOKUP_REFUSED" }],
-        "text": "patient answered 410 to GET http://registry.example/Patient/17: Deleted in 2020."
+        "text": "patient answered 410 to GET http://127.0.0.1:8081/Patient: Deleted in 2020."
       },
       "diagnostics": "messageId: 01a1fbe3faaa000082c722b0; stage: lookup; path: requests.lookup[0]"
     }

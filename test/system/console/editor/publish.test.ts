@@ -107,8 +107,13 @@ describe('drafts', { skip: NO_BROWSER }, () => {
     const { service: own, keys } = await startServiceWithKeys()
     t.after(() => own.stop())
     const { page } = await openConsole(t, { of: own })
+    // A reload asks again for a key that is not kept, so that another user can sign in.
+    const enter = async (key: string) => {
+      await page.getByLabel('Keep it until this tab is closed').uncheck()
+      await signIn(page, key)
+    }
     await page.goto('/console/endpoints/new')
-    await signIn(page, keys.author)
+    await enter(keys.author)
     await replaceInLine(page, '"name": ""', '"name": "Not saved yet"')
     const typed = page.getByRole('heading', { name: 'Not saved yet' })
     await typed.waitFor()
@@ -117,10 +122,10 @@ describe('drafts', { skip: NO_BROWSER }, () => {
       (kept) => kept !== null,
     )
     await page.reload()
-    await signIn(page, keys.admin)
+    await enter(keys.admin)
     await page.getByRole('heading', { name: 'New endpoint' }).waitFor()
     await page.reload()
-    await signIn(page, keys.author)
+    await enter(keys.author)
     await typed.waitFor()
     await page.getByRole('button', { name: /Account/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
