@@ -82,7 +82,7 @@ export const Vocabulary = named(
           parameters: list(
             object(
               { name: text, title: text, kind: enumSchema(['path', 'paths', 'text', 'json', 'expression']) },
-              { choices: list(object({ value: text, title: text })), default: text },
+              { choices: list(object({ value: text, title: text })), default: text, mayBeEmpty: flag },
             ),
           ),
         }),

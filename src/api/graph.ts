@@ -18,7 +18,7 @@ import { THING_KINDS } from '../document/graph/request-targets.ts'
 import { MAX_SHOWN, SHOWN } from '../records/graph/service-graph.ts'
 import { answer, findsNoEndpoint, route } from './route.ts'
 
-const reads = described(constant(true), 'What it comes from is asked; no message goes this way.')
+const reads = described(constant(true), 'A read: the endpoint asks for it, and no message goes this way.')
 const thing = { kind: enumSchema(THING_KINDS), name: text }
 
 export const EndpointGraph = named('EndpointGraph', {

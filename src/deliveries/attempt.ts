@@ -7,11 +7,11 @@ import type { Logger } from '../core/ports/logger-port.ts'
 import type { Outbound, PreparedRequest } from '../core/ports/outbound-port.ts'
 import type { Clock, Sending } from '../core/run.ts'
 import { type SecretSource, withReferences } from '../core/secrets/secrets.ts'
-import { startCall, startTrace } from '../core/tracing/trace.ts'
+import { type CallSpan, startCall, startTrace } from '../core/tracing/trace.ts'
 import { hasStatus } from '../language/status-set.ts'
 import { FAILED_STATUSES, retryAfterMs } from '../outbound/http/upstreams.ts'
 import { formatTarget, targetNamed } from '../outbound/targets.ts'
-import { type AskedAnswer, refusalSentence, withoutPaths } from '../pipeline/requests/refusal.ts'
+import { refusalSentence, withoutPaths } from '../pipeline/requests/refusal.ts'
 import { prepareStored } from '../pipeline/requests/stored-request.ts'
 import type { AttemptResult } from './next-step.ts'
 import { signatureHeaders } from './signing.ts'
@@ -75,19 +75,15 @@ async function perform(claimed: ClaimedDelivery, signal: AbortSignal, needs: Att
     body: contentType === undefined ? undefined : { content: body ?? '', contentType },
     timeoutMs,
   }
-  const toAsked = (answer: OutboundAnswer): AskedAnswer => {
-    const { method, secrets: values } = prepared
-    return { ...answer, asked: { method, target, secrets: values } }
-  }
   // The schedule says when it is tried again.
   const once = { ...to, options: { ...to.options, retries: 0 } }
   try {
-    return judgeAnswer(toAsked(await outbound.send(once, outgoing, run, called)), claimed, clock)
+    return judgeAnswer(await outbound.send(once, outgoing, run, called), called, claimed, clock)
   } catch (thrown) {
     if (!(thrown instanceof OutboundError)) throw thrown
     if (thrown instanceof CallStopped) return { isStopped: true }
     if (thrown instanceof CircuitOpen) return { circuitOpenMs: thrown.retryAfterMs }
-    if (thrown.answer !== undefined) return judgeAnswer(toAsked(thrown.answer), claimed, clock)
+    if (thrown.answer !== undefined) return judgeAnswer(thrown.answer, called, claimed, clock)
     const message = withReferences(withReferences(thrown.message, prepared.secrets), trace.secrets)
     const { fault } = thrown
     const outcome = { fault, message }
@@ -114,10 +110,14 @@ function withOwnHeaders(
   return { 'idempotency-key': id, ...headers, ...signature }
 }
 
-function judgeAnswer(answer: AskedAnswer, { request, delivery: { requestId } }: ClaimedDelivery, clock: Clock): Judged {
-  const { status, headers } = answer
+function judgeAnswer(
+  { status, headers }: Pick<OutboundAnswer, 'status' | 'headers'>,
+  called: CallSpan,
+  { request, delivery: { requestId } }: ClaimedDelivery,
+  clock: Clock,
+): Judged {
   // Without what the target said, which may be about a person: more people read attempts than bodies.
-  const sentence = withoutPaths(refusalSentence(requestId, answer))
+  const sentence = withoutPaths(refusalSentence(requestId, status, called))
   if ((status >= 200 && status <= 299) || hasStatus(request.allowed, status))
     return { outcome: { status }, state: 'delivered', target: 'answers' }
   const isEnded = headers['webhook-delivery'] === 'abort-message'

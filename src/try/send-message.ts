@@ -12,7 +12,7 @@ import { toIncoming } from './dry-run/dry-run.ts'
 export type GivenMessage = Omit<NonNullable<DryRunRequest['message']>, 'timestamps'>
 
 /**
- * The callers of the endpoint are not authenticated, and its rate is not counted: whoever sends the message is in the audit log. A
+ * Without the authentication and the rate limit of the endpoint's callers: the audit log names the sender. A
  * body without a type has the input type of the endpoint. Fails with ENDPOINT_UNKNOWN if the endpoint is not active, and with
  * MESSAGE_INVALID.
  */

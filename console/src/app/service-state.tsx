@@ -47,7 +47,7 @@ export function ServiceBar() {
         The service has not answered since {exactTime(now.since)}. What you see may be old; nothing that you typed is
         lost.
       </p>
-      <Button onPress={() => void client.invalidateQueries()}>Try now</Button>
+      <Button text="Try now" onPress={() => void client.invalidateQueries()} />
     </div>
   )
 }

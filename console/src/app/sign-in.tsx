@@ -64,9 +64,7 @@ function SignInForm({ why }: SignInProps) {
         Keep it until this tab is closed
       </Checkbox>
       <FailureNotice failure={error} />
-      <Button type="submit" tone="primary" busy={isPending}>
-        Sign in
-      </Button>
+      <Button text="Sign in" type="submit" tone="primary" busy={isPending} />
     </form>
   )
 }
@@ -79,7 +77,7 @@ export function StartingPage({ isAway }: Readonly<{ isAway: boolean }>) {
       {isAway ? (
         <div className="failure" role="alert">
           <p className="failure-sentence">The service does not answer.</p>
-          <Button onPress={() => void startSession()}>Retry</Button>
+          <Button text="Retry" onPress={() => void startSession()} />
         </div>
       ) : (
         <Loading what="Asking the service who you are" />

@@ -74,7 +74,7 @@ function MergeForm({ draft, stored, onClose, onMerged }: MergeFormProps) {
         </section>
       )}
       <div className="row to-end">
-        <Button onPress={onClose}>Back to my draft</Button>
+        <Button text="Back to my draft" onPress={onClose} />
         <Button
           text="Take the merged document"
           tone="primary"

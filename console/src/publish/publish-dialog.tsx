@@ -75,7 +75,7 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
   const refused = errors.length > 0 ? 'The document has faults: fix them first.' : undefined
   const actions = (
     <>
-      <Button onPress={onClose}>Cancel</Button>
+      <Button text="Cancel" onPress={onClose} />
       {canOverride ? (
         <Button
           text="Publish although tests fail"
@@ -85,9 +85,13 @@ export function PublishDialog({ draft, onClose, onPublished, onConflict }: Publi
           onPress={() => publish.mutate(reason)}
         />
       ) : (
-        <Button tone="primary" busy={publish.isPending} refused={refused} onPress={() => publish.mutate(undefined)}>
-          Publish
-        </Button>
+        <Button
+          text="Publish"
+          tone="primary"
+          busy={publish.isPending}
+          refused={refused}
+          onPress={() => publish.mutate(undefined)}
+        />
       )}
     </>
   )

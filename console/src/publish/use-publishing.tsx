@@ -71,7 +71,7 @@ export function usePublishing(draft: Draft, stored: UseQueryResult<StoredText>, 
     banner: isOlder ? (
       <div className="banner" role="status">
         <p>Someone has published another version since you started.</p>
-        <Button onPress={() => setDialog('merge')}>Merge …</Button>
+        <Button text="Merge …" onPress={() => setDialog('merge')} />
       </div>
     ) : null,
     dialogs: (

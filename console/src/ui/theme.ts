@@ -19,7 +19,7 @@ function readTheme(): Theme {
 
 const theme = createStore(readTheme())
 
-/** The colours that the page has now. Whoever draws without styles draws again when they change. */
+/** The colours that the page has now. Charts are drawn without styles, so they are drawn again when these change. */
 export const scheme = createStore<'light' | 'dark'>('light')
 
 function show(): void {

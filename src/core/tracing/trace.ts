@@ -193,9 +193,13 @@ export function endCall(call: CallSpan, result: OutboundAnswer | NonNullable<Cal
   else call.answer = result
 }
 
+/** The call that gave the answer; undefined of an answer that no target gave. */
+export const findCall = (trace: Trace, answer: OutboundAnswer): CallSpan | undefined =>
+  trace.calls.find((one) => one.answer === answer)
+
 /** Sets the remark of the call that gave the answer. */
 export function noteAnswer(trace: Trace, answer: OutboundAnswer, remark: string): void {
-  const call = trace.calls.find((one) => one.answer === answer)
+  const call = findCall(trace, answer)
   if (call !== undefined) call.remark = remark
 }
 

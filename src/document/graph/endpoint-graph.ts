@@ -47,46 +47,67 @@ export type GraphEdge = Readonly<{ from: string; to: string; label?: string; rea
 /** Nodes in the order in which they run; tables stand before what reads them. */
 export type EndpointGraph = Readonly<{ nodes: readonly GraphNode[]; edges: readonly GraphEdge[] }>
 
-export function describeGraph(endpoint: Endpoint): EndpointGraph {
-  const { requests, transformation, inputValidation, inputTransforms = {}, inputMapping } = endpoint
-  const nodes: GraphNode[] = []
-  const edges: GraphEdge[] = []
-  let last: readonly string[] = []
-  const connect = (from: readonly string[], to: string, label?: string): void => {
-    for (const one of from) edges.push({ from: one, to, ...(label === undefined ? {} : { label }) })
-  }
-  /** A step that all messages take. */
-  const step = (node: GraphNode): void => {
-    nodes.push(node)
-    connect(last, node.id)
-    last = [node.id]
+class GraphBuilder {
+  readonly nodes: GraphNode[] = []
+  readonly edges: GraphEdge[] = []
+  /** The ids that the next node follows. */
+  last: readonly string[] = []
+
+  /** Adds a node that all messages pass. */
+  step(node: GraphNode): void {
+    this.nodes.push(node)
+    this.connect(this.last, node.id)
+    this.last = [node.id]
   }
 
-  for (const [index, { door, name, path }] of listEntrances(endpoint).entries()) {
-    nodes.push({ id: `source:${index}`, kind: 'source', name, text: `Messages arrive ${DOORS[door].arrival}.`, path })
+  connect(from: readonly string[], to: string, label?: string): void {
+    for (const one of from) this.edges.push({ from: one, to, ...(label === undefined ? {} : { label }) })
   }
-  last = nodes.map(({ id }) => id)
+}
+
+export function describeGraph(endpoint: Endpoint): EndpointGraph {
+  const { requests, transformation, inputValidation, inputTransforms = {}, inputMapping } = endpoint
+  const drawn = new GraphBuilder()
+  for (const [index, { door, name, path }] of listEntrances(endpoint).entries()) {
+    const text = `Messages arrive ${DOORS[door].arrival}.`
+    drawn.nodes.push({ id: `source:${index}`, kind: 'source', name, text, path })
+  }
+  drawn.last = drawn.nodes.map(({ id }) => id)
   if (readsRoot(endpoint, 'state')) {
     const text = 'Reads what an earlier message left.'
-    step({ id: 'recall', kind: 'state', name: 'State', text, path: 'state.config', stage: 'recall' })
+    drawn.step({ id: 'recall', kind: 'state', name: 'State', text, path: 'state.config', stage: 'recall' })
   }
   if (hasBody(endpoint) && transformation.input !== undefined) {
     const name = `Read ${transformation.input}`
     const text = 'Reads the body of the message.'
-    step({ id: 'parse', kind: 'parse', name, text, path: 'transformation.input', stage: 'parse' })
+    drawn.step({ id: 'parse', kind: 'parse', name, text, path: 'transformation.input', stage: 'parse' })
   }
-  last = addLookups(endpoint, nodes, connect, last)
+  addLookups(endpoint, drawn)
   if (inputValidation !== undefined) {
     const text = 'Refuses a message that does not match its JSON Schema.'
-    step({ id: 'validate', kind: 'validation', name: 'Validate', text, path: 'inputValidation', stage: 'validate' })
+    drawn.step({
+      id: 'validate',
+      kind: 'validation',
+      name: 'Validate',
+      text,
+      path: 'inputValidation',
+      stage: 'validate',
+    })
   }
   const transforms = Object.keys(inputTransforms).length
   if (transforms > 0) {
     const text = `Evaluates ${counted(transforms, 'expression')}, in order.`
-    step({ id: 'transform', kind: 'transform', name: 'Transform', text, path: 'inputTransforms', stage: 'transform' })
+    drawn.step({
+      id: 'transform',
+      kind: 'transform',
+      name: 'Transform',
+      text,
+      path: 'inputTransforms',
+      stage: 'transform',
+    })
   }
   const entries = Object.keys(inputMapping).length
-  step({
+  drawn.step({
     id: 'map',
     kind: 'mapping',
     name: `Map to ${transformation.output}`,
@@ -96,12 +117,12 @@ export function describeGraph(endpoint: Endpoint): EndpointGraph {
   })
   if (endpoint.state.extract !== undefined) {
     const text = 'Keeps values for the next message.'
-    step({ id: 'keep', kind: 'state', name: 'Keep state', text, path: 'state.extract', stage: 'extract' })
+    drawn.step({ id: 'keep', kind: 'state', name: 'Keep state', text, path: 'state.extract', stage: 'extract' })
   }
   const isAnswered = hasCaller(endpoint)
-  if (requests.response.length > 0) last = addTargets(endpoint, nodes, connect, step, () => last)
+  if (requests.response.length > 0) addTargets(endpoint, drawn)
   if (isAnswered) {
-    step({
+    drawn.step({
       id: 'answer',
       kind: 'answer',
       name: 'Answer',
@@ -110,28 +131,21 @@ export function describeGraph(endpoint: Endpoint): EndpointGraph {
       stage: 'answer',
     })
     if (mayBeUnrouted(endpoint) && endpoint.unrouted === 'answer') {
-      edges.push({ from: 'choice', to: 'answer', label: 'if none is made' })
+      drawn.edges.push({ from: 'choice', to: 'answer', label: 'if none is made' })
     }
   }
-  return withTables({ nodes, edges }, listTableUses(endpoint))
+  return withTables(drawn, listTableUses(endpoint))
 }
 
-type Connect = (from: readonly string[], to: string, label?: string) => void
-
-/** Out: what the next stage follows. */
-function addLookups(
-  endpoint: Endpoint,
-  nodes: GraphNode[],
-  connect: Connect,
-  before: readonly string[],
-): readonly string[] {
+function addLookups(endpoint: Endpoint, drawn: GraphBuilder): void {
   const { lookup } = endpoint.requests
-  if (lookup.length === 0) return before
+  if (lookup.length === 0) return
+  const before = drawn.last
   const order = lookupOrder(endpoint) ?? lookup.map(() => [])
   const idOf = (index: number): string => `lookup:${index}`
   for (const [index, { id, when, optional, forEach, ...request }] of lookup.entries()) {
     const called = { id, ...request }
-    nodes.push({
+    drawn.nodes.push({
       id: idOf(index),
       kind: 'lookup',
       name: id,
@@ -142,20 +156,14 @@ function addLookups(
       calls: thingOf(called),
     })
     const earlier = order[index] ?? []
-    connect(earlier.length === 0 ? before : earlier.map(idOf), idOf(index), when === undefined ? undefined : 'when')
+    const from = earlier.length === 0 ? before : earlier.map(idOf)
+    drawn.connect(from, idOf(index), when === undefined ? undefined : 'when')
   }
   const followed = new Set(order.flat())
-  return lookup.flatMap((_, index) => (followed.has(index) ? [] : [idOf(index)]))
+  drawn.last = lookup.flatMap((_, index) => (followed.has(index) ? [] : [idOf(index)]))
 }
 
-/** Out: what the answer follows. */
-function addTargets(
-  endpoint: Endpoint,
-  nodes: GraphNode[],
-  connect: Connect,
-  step: (node: GraphNode) => void,
-  last: () => readonly string[],
-): readonly string[] {
+function addTargets(endpoint: Endpoint, drawn: GraphBuilder): void {
   const { response } = endpoint.requests
   const conditional = response.filter(({ when }) => when !== undefined).length
   if (conditional > 0) {
@@ -165,14 +173,14 @@ function addTargets(
         : ' A message for which none is made fails.'
       : ''
     const text = `${conditional} of ${counted(response.length, 'request')} ${conditional === 1 ? 'is' : 'are'} made for some messages only.${otherwise}`
-    step({ id: 'choice', kind: 'choice', name: 'Choose', text, path: 'requests.response', stage: 'respond' })
+    drawn.step({ id: 'choice', kind: 'choice', name: 'Choose', text, path: 'requests.response', stage: 'respond' })
   }
-  const before = last()
+  const before = drawn.last
   for (const [index, request] of response.entries()) {
     const { id, when, forEach, optional } = request
     const notes = [isDurable(request) && 'stored, then sent until it arrives', optional === true && 'optional']
     const more = notes.flatMap((note) => (note === false ? [] : `; ${note}`)).join('')
-    nodes.push({
+    drawn.nodes.push({
       id: `target:${index}`,
       kind: 'target',
       name: id,
@@ -182,9 +190,9 @@ function addTargets(
       ...(when === undefined ? {} : { when }),
       calls: thingOf(request),
     })
-    connect(before, `target:${index}`, conditional === 0 ? undefined : when === undefined ? 'always' : 'when')
+    drawn.connect(before, `target:${index}`, conditional === 0 ? undefined : when === undefined ? 'always' : 'when')
   }
-  return response.map((_, index) => `target:${index}`)
+  drawn.last = response.map((_, index) => `target:${index}`)
 }
 
 function answerSentence(endpoint: Endpoint): string {
@@ -196,7 +204,7 @@ function answerSentence(endpoint: Endpoint): string {
   return length === 0 ? 'Answers the sender with the output.' : 'Answers the sender with what the requests answered.'
 }
 
-/** Each table stands once, with an edge to every node that reads it. */
+/** Adds each table once, with an edge to every node that reads it. */
 function withTables({ nodes, edges }: EndpointGraph, uses: readonly TableUse[]): EndpointGraph {
   const readers = new Map<string, Set<string>>()
   for (const { table, path } of uses) {

@@ -6,11 +6,12 @@
 type Parameter = Readonly<{
   name: string
   title: string
-  /** What stands in the template: a path or several, separated by commas; a text literal; JSON; or what was typed, unchanged. */
+  /** What replaces its place in the template: a path or several, separated by commas; a text literal; JSON; or what was typed, unchanged. */
   kind: 'path' | 'paths' | 'text' | 'json' | 'expression'
   /** Texts that are offered, and what people call them. */
   choices?: readonly Readonly<{ value: string; title: string }>[]
   default?: string
+  mayBeEmpty?: true
 }>
 
 export type ValueForm = Readonly<{
@@ -53,7 +54,7 @@ export const VALUE_FORMS: readonly ValueForm[] = [
     template: '$join([{sources}][$ != null].$string(), {separator})',
     parameters: [
       { name: 'sources', title: 'Fields, separated by commas', kind: 'paths' },
-      { name: 'separator', title: 'Text between them', kind: 'text', default: ' ' },
+      { name: 'separator', title: 'Text between them', kind: 'text', default: ' ', mayBeEmpty: true },
     ],
   },
   {

@@ -100,7 +100,8 @@ export function openInstance(text: string, limits: ExpressionLimits, ambient?: (
   }
   const marks: Marks = { growing: new WeakSet(), patterns: new WeakMap() }
   const options = {
-    timeout: limits.timeoutMs,
+    // Each run sets its own. The functions are bound without one: the process may pause meanwhile.
+    timeout: 0,
     stack: limits.maxDepth,
     sequence: limits.maxSequence,
     RegexEngine: regexEngine(marks, callLimits),

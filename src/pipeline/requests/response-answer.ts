@@ -12,14 +12,16 @@ import type { Codec } from '../../formats/codec.ts'
 import type { OutputFormat } from '../../formats/codecs.ts'
 import { endToEnd } from '../../language/headers.ts'
 import { payForOutput, write } from '../stages/serialise.ts'
-import type { AskedAnswer } from './refusal.ts'
+import type { Refused } from './refusal.ts'
 import { asBase64, asText, type Content, declaresGeneric, UNKNOWN_TYPE } from './upstream-answer.ts'
 
 /** Of the run: what gets remarks on answers, and what pays for the answer. */
 type Reported = Pick<Run, 'trace' | 'budget'>
 
-/** The answer of the target, or the failure of the call. */
-export type RequestOutcome = Readonly<{ answer: AskedAnswer; content: Content; ok: boolean }> | Failure
+/** The answer of the target, or the failure of the call. `refused`: of an answer that is not ok. */
+export type RequestOutcome =
+  | Readonly<{ answer: OutboundAnswer; content: Content; ok: boolean; refused?: Refused | undefined }>
+  | Failure
 /** The result of an optional request that failed, with its default. */
 type Forgiven = Readonly<{ forgiven: RequestOutcome; instead: Json | undefined }>
 export type RequestResult = RequestOutcome | Forgiven

@@ -13,7 +13,7 @@ import { callKey, type Run } from '../../core/run.ts'
 import { endCall, noteSecrets, startCall } from '../../core/tracing/trace.ts'
 import { formatTarget, type NamedTarget } from '../../outbound/targets.ts'
 import { answerRecorded, notRecorded } from './recorded-answers.ts'
-import { type AskedAnswer, withoutPaths } from './refusal.ts'
+import { withoutPaths } from './refusal.ts'
 import { withoutValues } from './secret-references.ts'
 import { withoutWrapper } from './upstream-answer.ts'
 
@@ -35,7 +35,7 @@ export type SendCall = <Result>(
 /** Makes the result of a call from its answer or failure. What it throws rejects `send`. */
 export type CallEnding<Result> = Readonly<{
   /** `item`: as for `send`. */
-  answered(answer: AskedAnswer, run: Run, item: number | undefined): Awaitable<Result>
+  answered(answer: OutboundAnswer, run: Run, item: number | undefined): Awaitable<Result>
   failed(failure: Failure, run: Run): Result
 }>
 
@@ -66,10 +66,6 @@ export function compileSend(sending: Sending): SendCall {
     if (prepared.secrets !== undefined) noteSecrets(run.trace, prepared.secrets)
     const shown = formatTarget(target, to.address, prepared.shownUrl)
     const called = startCall(run.trace, { kind: traced, id, item, method, target: shown })
-    const toAsked = (answer: OutboundAnswer): AskedAnswer => {
-      const { secrets } = prepared
-      return { ...answer, asked: { method, target: shown, secrets } }
-    }
     const left = run.deadlineAt - run.clock()
     if (left <= 0) {
       endCall(called, 'deadline')
@@ -84,17 +80,16 @@ export function compileSend(sending: Sending): SendCall {
         : answerRecorded(recorded, called, run)
     return answering.then(
       (received) => {
-        const asked = toAsked(unwraps ? withoutWrapper(received) : received)
-        endCall(called, asked)
-        if (asked.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(asked, run, item)
-        return exclusiveIteration().then(() => ending.answered(asked, run, item))
+        const answer = unwraps ? withoutWrapper(received) : received
+        endCall(called, answer)
+        if (answer.body.byteLength <= LARGE_ANSWER_BYTES) return ending.answered(answer, run, item)
+        return exclusiveIteration().then(() => ending.answered(answer, run, item))
       },
       (thrown: unknown) => {
         if (kind === 'RESPONSE' && thrown instanceof OutboundError && thrown.answer !== undefined) {
           // The target has accepted the request, even if its answer cannot be decoded.
-          const asked = toAsked(thrown.answer)
-          endCall(called, asked)
-          return ending.answered(asked, run, item)
+          endCall(called, thrown.answer)
+          return ending.answered(thrown.answer, run, item)
         }
         endCall(called, thrown instanceof OutboundError ? thrown.fault : 'internal')
         if (!(thrown instanceof OutboundError)) throw thrown

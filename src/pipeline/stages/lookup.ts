@@ -17,7 +17,7 @@ import { andThen, compileReady, prepareAll, settleAll } from '../requests/for-ea
 import { compilePages } from '../requests/lookup-pages.ts'
 import { compileLookupValidation } from '../requests/lookup-validation.ts'
 import { compileInOrder } from '../requests/lookups-in-order.ts'
-import { type AskedAnswer, refusal } from '../requests/refusal.ts'
+import { readRefused, refusal } from '../requests/refusal.ts'
 import { compileLookupBody } from '../requests/request-body.ts'
 import { compileCall, type RequestCall } from '../requests/request-call.ts'
 import type { CallScope } from '../requests/request-parameters.ts'
@@ -91,9 +91,10 @@ function compileOne(
   const call = compileCall('LOOKUP', request, endpoint, services, settings, lint)
   const inFhir = answersInFhir(endpoint) ?? request.fhirResponse === true
   const fallback = request.optional === true ? fallbackResult(request) : undefined
-  const read = (answer: AskedAnswer): Result => {
+  const read = (answer: OutboundAnswer, { trace }: Run): Result => {
     if (!hasStatus(call.allowed, answer.status)) {
-      throw refusal('LOOKUP_REFUSED', call.id, call.path, answer, inFhir ? readIssues(answer) : [])
+      const issues = inFhir ? readIssues(answer) : []
+      throw refusal('LOOKUP_REFUSED', call.id, call.path, answer, readRefused(trace, answer), issues)
     }
     return { data: readData(call, answer, settings, endpoint), headers: answer.headers }
   }
@@ -112,9 +113,9 @@ function compileOne(
     return answer === undefined ? result : withStatus(result, answer)
   }
   const validate = compileLookupValidation(request, services, settings, lint)
-  const readValid = (answer: AskedAnswer, run: Run, item: number | undefined): Awaitable<Result> => {
+  const readValid = (answer: OutboundAnswer, run: Run, item: number | undefined): Awaitable<Result> => {
     run.lookups.highestStatus = Math.max(run.lookups.highestStatus ?? 0, answer.status)
-    const result = withStatus(read(answer), answer)
+    const result = withStatus(read(answer, run), answer)
     if (validate === undefined) return result
     return andThen(validate(result.data ?? null, item, run), (data) => ({ ...result, data }))
   }

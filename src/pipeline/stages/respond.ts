@@ -4,6 +4,7 @@ import { sendsNoBody } from '../../core/http.ts'
 import type { Awaitable, Json } from '../../core/json.ts'
 import type { LintSink } from '../../core/lint.ts'
 import type { Answered, Serialised } from '../../core/message.ts'
+import type { OutboundAnswer } from '../../core/ports/http-client-port.ts'
 import type { PreparedRequest } from '../../core/ports/outbound-port.ts'
 import { callKey, type Run } from '../../core/run.ts'
 import { noteAnswer, noteDelivery, noteNotMade } from '../../core/tracing/trace.ts'
@@ -23,7 +24,7 @@ import type { Stage } from '../chain.ts'
 import { createExpressionCompiler } from '../expressions.ts'
 import { compileEntries } from '../mapping-entries.ts'
 import { andThen, compileReady, prepareAll, settleAll } from '../requests/for-each.ts'
-import { type AskedAnswer, refusal } from '../requests/refusal.ts'
+import { readRefused, refusal } from '../requests/refusal.ts'
 import { compileCall, type RequestCall } from '../requests/request-call.ts'
 import type { CallScope } from '../requests/request-parameters.ts'
 import {
@@ -301,7 +302,7 @@ function outgoingForm(own: string | undefined, endpoint: Endpoint): Readonly<{ c
 
 /** Waits for nothing. */
 type OutcomeEnding = Readonly<{
-  answered(answer: AskedAnswer, run: Run): RequestOutcome
+  answered(answer: OutboundAnswer, run: Run): RequestOutcome
   failed(failure: Failure, run: Run): RequestOutcome
 }>
 
@@ -315,7 +316,7 @@ const createOutcomeEnding = (
     const ok = hasStatus(allowed, answer.status)
     const content = readAnyContent(answer, settings, !ok, endpoint)
     if (content.unreadable !== undefined) noteAnswer(run.trace, answer, content.unreadable)
-    return { answer, content, ok }
+    return ok ? { answer, content, ok } : { answer, content, ok, refused: readRefused(run.trace, answer) }
   },
   failed: (failure) => failure,
 })
@@ -343,7 +344,7 @@ function listFailures(
   return outcomes.flatMap((outcome, index) =>
     [outcome].flat().flatMap((one) => {
       if (one instanceof Failure) return [one]
-      return 'forgiven' in one || one.ok ? [] : [createRefusal(responses[index] as Response, one.answer)]
+      return 'forgiven' in one || one.ok ? [] : [createRefusal(responses[index] as Response, one)]
     }),
   )
 }
@@ -365,8 +366,8 @@ function throwFirst(failures: readonly Failure[]): void {
   if (first !== undefined) throw first
 }
 
-const createRefusal = ({ id, path }: Response, answer: AskedAnswer): Failure =>
-  refusal('RESPONSE_REFUSED', id, path, answer)
+const createRefusal = ({ id, path }: Response, { answer, refused }: Exclude<RequestOutcome, Failure>): Failure =>
+  refusal('RESPONSE_REFUSED', id, path, answer, refused)
 
 const forgive = (outcome: RequestOutcome, instead: Json | undefined): RequestResult =>
   isAtFault(outcome) ? { forgiven: outcome, instead } : outcome

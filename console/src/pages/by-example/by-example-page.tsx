@@ -89,9 +89,13 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
       title="By example"
       above={isNew ? null : <EndpointNavigation id={draft.id} row={row} />}
       actions={
-        <Button tone="primary" refused={refused} busy={derive.isPending} onPress={() => derive.mutate(given.answers)}>
-          Derive the document
-        </Button>
+        <Button
+          text="Derive the document"
+          tone="primary"
+          refused={refused}
+          busy={derive.isPending}
+          onPress={() => derive.mutate(given.answers)}
+        />
       }
     >
       <p className="hint">

@@ -177,9 +177,12 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
           </Button>
         ))}
         {state === 'your answer' && (
-          <Button label={`Ask about ${target} again`} busy={busy} onPress={() => choose(target, undefined)}>
-            Ask again
-          </Button>
+          <Button
+            text="Ask again"
+            label={`Ask about ${target} again`}
+            busy={busy}
+            onPress={() => choose(target, undefined)}
+          />
         )}
       </div>
     ),
@@ -205,7 +208,7 @@ function Tables({ tables, stored, onStored }: TablesProps) {
           {stored.includes(name) ? (
             <StatusChip tone="good">stored</StatusChip>
           ) : (
-            <Button onPress={() => setOpen(name)}>Store the table …</Button>
+            <Button text="Store the table …" onPress={() => setOpen(name)} />
           )}
         </div>
       ))}

@@ -62,7 +62,7 @@ export function PairFields({ given, change, faultAt }: PairFieldsProps) {
         )
       })}
       <div>
-        <Button onPress={() => change({ pairs: [...pairs, EMPTY_PAIR] })}>Add a pair</Button>
+        <Button text="Add a pair" onPress={() => change({ pairs: [...pairs, EMPTY_PAIR] })} />
       </div>
     </>
   )

@@ -28,7 +28,7 @@ export function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetai
   const { id, state, outgoing } = delivery
   const refused = useRefusal('operator')
   const client = useQueryClient()
-  /** The body to be sent instead, as it was; undefined while nobody changes it. */
+  /** The body to send instead, before its changes; undefined until it is edited. */
   const [edited, setEdited] = useState<string>()
   const [replay, setReplay] = useState<Pick<RetriedDelivery, 'replay' | 'warning'>>({})
   const settle = () => {

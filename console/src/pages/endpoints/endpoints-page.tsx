@@ -40,15 +40,13 @@ export function EndpointsPage() {
       title="Endpoints"
       actions={
         <>
-          <Button refused={refused} onPress={() => show('import')}>
-            Import …
-          </Button>
-          <Button refused={refused} onPress={() => void navigate({ to: '/endpoints/by-example' })}>
-            By example …
-          </Button>
-          <Button tone="primary" refused={refused} onPress={() => show('new')}>
-            New endpoint …
-          </Button>
+          <Button text="Import …" refused={refused} onPress={() => show('import')} />
+          <Button
+            text="By example …"
+            refused={refused}
+            onPress={() => void navigate({ to: '/endpoints/by-example' })}
+          />
+          <Button text="New endpoint …" tone="primary" refused={refused} onPress={() => show('new')} />
         </>
       }
     >
@@ -101,11 +99,7 @@ function NoEndpoints({ isFiltered, refused, onNew }: NoEndpointsProps) {
   return (
     <Empty
       title="There are no endpoints yet"
-      action={
-        <Button tone="primary" refused={refused} onPress={onNew}>
-          New endpoint …
-        </Button>
-      }
+      action={<Button text="New endpoint …" tone="primary" refused={refused} onPress={onNew} />}
     >
       An endpoint takes messages at a path or from a topic, or runs by a schedule; it maps them and sends them on. It is
       one JSON document.

@@ -40,7 +40,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
         size="large"
         confirm={plan.documents.length === 1 ? 'Import 1 endpoint' : `Import ${plan.documents.length} endpoints`}
         refused={explainRefusal(plan)}
-        others={<Button onPress={() => setPlan(undefined)}>Back</Button>}
+        others={<Button text="Back" onPress={() => setPlan(undefined)} />}
         isDismissable={false}
         onConfirm={run}
         onClose={onClose}

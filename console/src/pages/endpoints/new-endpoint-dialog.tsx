@@ -79,11 +79,7 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
     const messages = failure?.details.flatMap(({ path, message }) => (path === location ? [message] : [])) ?? []
     return messages.length === 0 ? undefined : messages.join(' ')
   }
-  const choice = (
-    <Button expanded={isSample} onPress={() => setSampleShown(!isSample)}>
-      Start from a sample
-    </Button>
-  )
+  const choice = <Button text="Start from a sample" expanded={isSample} onPress={() => setSampleShown(!isSample)} />
   if (isSample) {
     return (
       <Dialog title="New endpoint" onClose={onClose}>
@@ -148,11 +144,9 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
         )}
         {failure === undefined ? null : <FailureNotice failure={failure} shown={OWN_FIELDS} />}
         <div className="row to-end">
-          <Button onPress={() => void navigate({ to: '/endpoints/by-example' })}>Begin with examples</Button>
-          <Button onPress={onClose}>Cancel</Button>
-          <Button tone="primary" type="submit" busy={busy}>
-            Create endpoint
-          </Button>
+          <Button text="Begin with examples" onPress={() => void navigate({ to: '/endpoints/by-example' })} />
+          <Button text="Cancel" onPress={onClose} />
+          <Button text="Create endpoint" tone="primary" type="submit" busy={busy} />
         </div>
       </form>
     </Dialog>

@@ -35,9 +35,7 @@ export default function SampleList() {
               <p className="hint">
                 {sample.text} It has {sample.tests.length === 1 ? 'one test' : `${sample.tests.length} tests`}.
               </p>
-              <Button label={`Use ${sample.name}`} onPress={() => open(sample)}>
-                Use
-              </Button>
+              <Button text="Use" label={`Use ${sample.name}`} onPress={() => open(sample)} />
             </section>
           ))}
         </div>

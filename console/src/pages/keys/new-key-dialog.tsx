@@ -107,7 +107,7 @@ function ShownKey({ made, isFirst, onClose }: ShownKeyProps) {
       isDismissable={false}
       actions={
         <>
-          <Button onPress={() => void copy()}>Copy</Button>
+          <Button text="Copy" onPress={() => void copy()} />
           <Button text="I have copied it" tone="primary" onPress={onClose} />
         </>
       }

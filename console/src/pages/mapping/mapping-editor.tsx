@@ -194,9 +194,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
             <Button refused={refused} keys="V" onPress={openValue}>
               Add a value … <kbd className="wide-only">V</kbd>
             </Button>
-            <Button refused={refused} onPress={() => setOpen('suggest')}>
-              Suggest entries …
-            </Button>
+            <Button text="Suggest entries …" refused={refused} onPress={() => setOpen('suggest')} />
           </div>
         </div>
         <SelectionDetail
@@ -221,9 +219,10 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           </h2>
           {picture.connected.length === 0 && (
             <div className="row">
-              <Button onPress={() => void navigate({ to: '/endpoints/by-example', search: { endpoint: draft.id } })}>
-                Begin with examples
-              </Button>
+              <Button
+                text="Begin with examples"
+                onPress={() => void navigate({ to: '/endpoints/by-example', search: { endpoint: draft.id } })}
+              />
               <span className="quiet">Give messages and what each becomes, and the entries are found.</span>
             </div>
           )}

@@ -34,12 +34,16 @@ function DraftMapping({ draft, stored }: Readonly<{ draft: Draft; stored: UseQue
   const toEditor = { ...(message && { message }), ...(test && { test }) }
   const actions = (
     <>
-      <Button refused={refused ?? (canUndo ? undefined : 'There is nothing to undo.')} onPress={draft.undo}>
-        Undo
-      </Button>
-      <Button refused={refused ?? (canRedo ? undefined : 'There is nothing to redo.')} onPress={draft.redo}>
-        Redo
-      </Button>
+      <Button
+        text="Undo"
+        refused={refused ?? (canUndo ? undefined : 'There is nothing to undo.')}
+        onPress={draft.undo}
+      />
+      <Button
+        text="Redo"
+        refused={refused ?? (canRedo ? undefined : 'There is nothing to redo.')}
+        onPress={draft.redo}
+      />
       <Link className="button" to="/endpoints/by-example" search={{ endpoint: draft.id }}>
         By example
       </Link>

@@ -27,7 +27,7 @@ export function CurlDialog({ message, endpointId, onClose }: CurlDialogProps) {
     gcTime: 0,
   })
   return (
-    <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button onPress={onClose}>Close</Button>}>
+    <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button text="Close" onPress={onClose} />}>
       <p>
         It sends the message to the route that its endpoint has now. Secret headers (authorization, cookies, keys) were
         never recorded: add those that the endpoint needs.

@@ -34,25 +34,22 @@ export function MessageActions({ message }: Readonly<{ message: MessageRecord }>
     <div className="row">
       {needs !== undefined && (
         <Button
+          text="Create an endpoint here …"
           tone="primary"
           refused={author}
           onPress={() => void navigate({ to: '/endpoints', search: { dialog: 'new', ...needs } })}
-        >
-          Create an endpoint here …
-        </Button>
+        />
       )}
-      <Button tone={needs === undefined ? 'primary' : 'plain'} refused={operator ?? missing} keys="d" onPress={debug}>
-        Debug in editor
-      </Button>
-      <Button refused={operator ?? cannotReplay} keys="r" onPress={() => setOpen('replay')}>
-        Replay …
-      </Button>
-      <Button refused={author ?? missing} onPress={() => edit({ message: id, save: 'test' })}>
-        Save as test …
-      </Button>
-      <Button refused={operator ?? missing ?? otherDoor} onPress={() => setOpen('curl')}>
-        Copy as curl …
-      </Button>
+      <Button
+        text="Debug in editor"
+        tone={needs === undefined ? 'primary' : 'plain'}
+        refused={operator ?? missing}
+        keys="d"
+        onPress={debug}
+      />
+      <Button text="Replay …" refused={operator ?? cannotReplay} keys="r" onPress={() => setOpen('replay')} />
+      <Button text="Save as test …" refused={author ?? missing} onPress={() => edit({ message: id, save: 'test' })} />
+      <Button text="Copy as curl …" refused={operator ?? missing ?? otherDoor} onPress={() => setOpen('curl')} />
       {endpointId !== undefined && !isRecorded && <CaptureButton id={endpointId} />}
       {open === 'replay' && <ReplayDialog message={message} onClose={close} />}
       {open === 'curl' && endpointId !== undefined && (

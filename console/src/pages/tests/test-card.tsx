@@ -64,9 +64,12 @@ export function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onS
         {skip === undefined ? (
           <Button text="Skip …" refused={refused} onPress={() => setSkipping(true)} label={`Skip ${test.name}`} />
         ) : (
-          <Button refused={refused} onPress={() => void includeAgain()} label={`Do not skip ${test.name}`}>
-            Do not skip
-          </Button>
+          <Button
+            text="Do not skip"
+            refused={refused}
+            onPress={() => void includeAgain()}
+            label={`Do not skip ${test.name}`}
+          />
         )}
         <ConfirmButton
           text="Delete …"

@@ -95,7 +95,7 @@ export function ConfirmDialog({ children, confirm, tone = 'primary', refused, ..
         <FailureNotice failure={error} onRetry={error === null ? undefined : onRetry?.(asFailure(error))} />
         <div className="row to-end">
           {others}
-          <Button onPress={frame.onClose}>Cancel</Button>
+          <Button text="Cancel" onPress={frame.onClose} />
           <Button type="submit" tone={tone} refused={refused} busy={isPending} {...(keys && { keys })}>
             {confirm}
           </Button>

@@ -92,19 +92,21 @@ export function BodyTree({ text, label, root }: BodyTreeProps) {
           onChange={setSearch}
           onKeyDown={(event) => event.key === 'Enter' && next()}
         />
-        <Button tone="quiet" refused={found.length === 0 ? 'Nothing is found.' : undefined} onPress={next}>
-          Next
-        </Button>
+        <Button
+          text="Next"
+          tone="quiet"
+          refused={found.length === 0 ? 'Nothing is found.' : undefined}
+          onPress={next}
+        />
         <span role="status" className="quiet">
           {search.trim() !== '' && `${at + 1} of ${found.length}${found.length === MAX_FOUND ? ' or more' : ''}`}
         </span>
         <Button
+          text="Copy path"
           tone="quiet"
           refused={path === undefined ? 'Select a row first.' : undefined}
           onPress={() => path !== undefined && void copyText(path, 'Path')}
-        >
-          Copy path
-        </Button>
+        />
         {path !== undefined && <VisibleText code text={path} max={200} />}
       </div>
       <Tree

@@ -2,7 +2,7 @@
 import { useMemo, useState } from 'react'
 import { lazyView } from '../code/lazy-views.tsx'
 import { Button } from '../controls/button.tsx'
-import { splitText } from '../text/text-parts.ts'
+import { TextParts } from '../text/visible-text.tsx'
 import { copyText, downloadText } from './clipboard.ts'
 import { layOutJson } from './json-layout.ts'
 import { byteCount } from './time.tsx'
@@ -34,7 +34,7 @@ export function TextViewer({ text, label, fileName, bytes, content, root = '' }:
   const [max, setMax] = useState(SHOWN_AT_FIRST)
   const laidOut = useMemo(() => (text.length <= MAX_PARSED_CHARACTERS ? layOutJson(text) : undefined), [text])
   const whole = isRaw ? text : (laidOut ?? text)
-  const shown = useMemo(() => splitText(withLineFeeds(whole.slice(0, max))), [whole, max])
+  const shown = withLineFeeds(whole.slice(0, max))
   return (
     <div className="text-viewer">
       <div className="text-viewer-bar row">
@@ -54,16 +54,7 @@ export function TextViewer({ text, label, fileName, bytes, content, root = '' }:
         // A region that scrolls must be reachable by keys.
         // biome-ignore lint/a11y/noNoninteractiveTabindex: see above
         <pre className="text-viewer-text" tabIndex={0} aria-label={label} role="group" dir="ltr">
-          {shown.map((part, index) =>
-            part.hidden ? (
-              // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
-              <span key={index} className="hidden-character">
-                {part.text}
-              </span>
-            ) : (
-              part.text
-            ),
-          )}
+          <TextParts text={shown} />
         </pre>
       )}
       {whole.length > max && !isTree && (
@@ -71,7 +62,7 @@ export function TextViewer({ text, label, fileName, bytes, content, root = '' }:
           <p role="status">
             {max.toLocaleString('en')} of {whole.length.toLocaleString('en')} characters
           </p>
-          <Button onPress={() => setMax(max + SHOWN_MORE)}>Show more</Button>
+          <Button text="Show more" onPress={() => setMax(max + SHOWN_MORE)} />
         </div>
       )}
     </div>

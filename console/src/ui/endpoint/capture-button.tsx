@@ -45,7 +45,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
   const isActive = query.data?.isActive === true
   const actions = (
     <>
-      <Button onPress={onClose}>Close</Button>
+      <Button text="Close" onPress={onClose} />
       {isActive && (
         <Button text="Stop recording" busy={isPending} onPress={() => mutate(() => stopCapture(id).then(() => null))} />
       )}

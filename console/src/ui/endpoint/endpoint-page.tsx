@@ -98,12 +98,8 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
           {row.paused && <StatusChip tone="warn">Paused</StatusChip>}
           {isRouted(row) && (
             <>
-              <Button tone="quiet" onPress={() => setDialog('curl')}>
-                Copy as curl …
-              </Button>
-              <Button tone="quiet" refused={sendRefused} onPress={() => setDialog('send')}>
-                Send …
-              </Button>
+              <Button text="Copy as curl …" tone="quiet" onPress={() => setDialog('curl')} />
+              <Button text="Send …" tone="quiet" refused={sendRefused} onPress={() => setDialog('send')} />
             </>
           )}
           <Button tone="quiet" refused={refused} onPress={() => setDialog('pause')}>

@@ -23,7 +23,7 @@ export function SampleCurlDialog({ row, origin, onClose }: SampleCurlDialogProps
   const query = useQuery({ ...queries.endpointTests(row.id), select: ({ file }) => file.tests[0] ?? null })
   const formats = useVocabulary((vocabulary) => vocabulary.formats)
   return (
-    <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button onPress={onClose}>Close</Button>}>
+    <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button text="Close" onPress={onClose} />}>
       <QueryView query={query} what="Loading the tests of the endpoint">
         {(test) => (
           <>

@@ -97,7 +97,7 @@ function place(layer: Item[], wish: (item: Item) => number, gap: number): void {
   for (const item of layer) item.across -= drift
 }
 
-/** Each behind those that lead to it; what nothing leads to stands right before what it leads to. A circle is cut somewhere. */
+/** Each behind those that lead to it; a node without one before it is right before the first that it leads to. A circle is cut somewhere. */
 function findLayers(ids: readonly string[], lines: readonly GraphLine[]): ReadonlyMap<string, number> {
   const before = new Map<string, string[]>()
   const after = new Map<string, string[]>()

@@ -28,7 +28,7 @@ export function FailureNotice({ failure, onRetry, onOpenPath, shown = [] }: Fail
         {code === undefined ? null : <code className="failure-code">{code}</code>}
       </p>
       <FaultDetails details={details} max={MAX_DETAILS} onOpenPath={onOpenPath} />
-      {onRetry === undefined ? null : <Button onPress={onRetry}>Retry</Button>}
+      {onRetry === undefined ? null : <Button text="Retry" onPress={onRetry} />}
     </div>
   )
 }

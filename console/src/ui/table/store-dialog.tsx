@@ -66,14 +66,18 @@ export function StoreDialog({ title, name, children, refused, isComplete, ...giv
   const failure = plan.error ?? stored.error
   const actions = (
     <>
-      <Button onPress={onClose}>Cancel</Button>
+      <Button text="Cancel" onPress={onClose} />
       {plan.data === undefined ? (
-        <Button tone="primary" refused={refused} busy={plan.isPending} onPress={() => plan.mutate()}>
-          Show the changes
-        </Button>
+        <Button
+          text="Show the changes"
+          tone="primary"
+          refused={refused}
+          busy={plan.isPending}
+          onPress={() => plan.mutate()}
+        />
       ) : (
         <>
-          {children !== undefined && <Button onPress={back}>Back</Button>}
+          {children !== undefined && <Button text="Back" onPress={back} />}
           <Button text="Store" tone="primary" busy={stored.isPending} onPress={() => stored.mutate()} />
         </>
       )}

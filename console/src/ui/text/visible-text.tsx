@@ -11,6 +11,20 @@ export type VisibleTextProps = Readonly<{
   max?: number
 }>
 
+/** The text alone, with what a reader could not see as marks. */
+export const TextParts = memo(function TextParts({ text }: Readonly<{ text: string }>) {
+  return splitText(text).map((part, index) =>
+    part.hidden ? (
+      // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
+      <span key={index} className="hidden-character">
+        {part.text}
+      </span>
+    ) : (
+      part.text
+    ),
+  )
+})
+
 /** Within a sentence; its direction does not reach the text around it. */
 export const VisibleText = memo(function VisibleText({ text, code = false, max = 2_000 }: VisibleTextProps) {
   if (text === undefined) return <span className="quiet">–</span>
@@ -21,19 +35,9 @@ export const VisibleText = memo(function VisibleText({ text, code = false, max =
       </code>
     )
   const shown = text.length > max ? text.slice(0, max) : text
-  const parts = splitText(shown)
   return (
     <bdi>
-      {parts.map((part, index) =>
-        part.hidden ? (
-          // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text keep their order
-          <span key={index} className="hidden-character">
-            {part.text}
-          </span>
-        ) : (
-          part.text
-        ),
-      )}
+      <TextParts text={shown} />
       {shown.length < text.length && (
         <span className="quiet"> … {(text.length - max).toLocaleString('en')} more characters</span>
       )}

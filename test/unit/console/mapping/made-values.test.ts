@@ -27,6 +27,7 @@ const cases: readonly (readonly [name: string, typed: Record<string, string>, va
     '$join([requestBody.`first-name`][$ != null].$string(), "\\"")',
   ],
   ['join', { sources: 'requestBody.a,', separator: ' ' }, undefined],
+  ['join', { sources: 'requestBody.a`b', separator: ' ' }, undefined],
   [
     'date',
     { source: 'requestBody.a[].b', from: 'x', to: 'y' },

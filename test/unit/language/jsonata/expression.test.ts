@@ -432,6 +432,14 @@ describe('hostile expressions end in a fault', () => {
     })
   }
 
+  test('no pause of the process keeps an expression from being read', async (t) => {
+    let now = 0
+    t.mock.method(Date, 'now', () => (now += limits.timeoutMs + 1))
+    const read = parsed('1 + 1')
+    t.mock.restoreAll()
+    assert.equal(await read.evaluate({}), 2)
+  })
+
   const harmless = [
     { text: '$count($distinct([1..99999]))', expect: 99_999 },
     { text: '$sort($reverse([1..50000]))[0]', expect: 1 },

@@ -96,9 +96,12 @@ export function DocumentPane(props: PaneProps) {
     <section className="document-pane" aria-label="Document">
       <div className="pane-bar">
         <Button text="Document" tone="quiet" pressed={view === 'document'} onPress={() => setView('document')} />
-        <Button tone="quiet" pressed={view === 'expressions'} onPress={() => setView('expressions')}>
-          Expressions
-        </Button>
+        <Button
+          text="Expressions"
+          tone="quiet"
+          pressed={view === 'expressions'}
+          onPress={() => setView('expressions')}
+        />
         <span className="row end-row">
           <UndoButtons draft={draft} now={now} />
           <Button text="Wrap lines" tone="quiet" pressed={isWrapped} onPress={wrap} />

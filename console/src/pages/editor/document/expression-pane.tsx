@@ -107,7 +107,7 @@ function AddExpression({ names, onAdd }: Readonly<{ names: readonly string[]; on
       }}
     >
       <TextField label="New expression" placeholder="Its name" value={name} fault={fault} onChange={setName} />
-      <Button type="submit">Add</Button>
+      <Button text="Add" type="submit" />
     </form>
   )
 }

@@ -4,11 +4,17 @@ import { Button } from '../../../ui/controls/button.tsx'
 
 export const UndoButtons = ({ draft, now }: Readonly<{ draft: Draft; now: DraftNow }>) => (
   <>
-    <Button tone="quiet" refused={now.canUndo ? undefined : 'There is nothing to undo.'} onPress={draft.undo}>
-      Undo
-    </Button>
-    <Button tone="quiet" refused={now.canRedo ? undefined : 'There is nothing to redo.'} onPress={draft.redo}>
-      Redo
-    </Button>
+    <Button
+      text="Undo"
+      tone="quiet"
+      refused={now.canUndo ? undefined : 'There is nothing to undo.'}
+      onPress={draft.undo}
+    />
+    <Button
+      text="Redo"
+      tone="quiet"
+      refused={now.canRedo ? undefined : 'There is nothing to redo.'}
+      onPress={draft.redo}
+    />
   </>
 )

@@ -200,12 +200,11 @@ function ListView({ field, at, label, node }: ValueProps) {
           </Button>
         ))}
         <Button
+          text="×"
           tone="quiet"
           label={`Remove: ${name}`}
           onPress={() => form.set(isArray && items.length > 1 ? [...at, index] : at, undefined)}
-        >
-          ×
-        </Button>
+        />
       </span>
     )
   }
@@ -231,9 +230,7 @@ function ListView({ field, at, label, node }: ValueProps) {
         )
       })}
       <p>
-        <Button label={`Add: ${label}`} onPress={add}>
-          Add
-        </Button>
+        <Button text="Add" label={`Add: ${label}`} onPress={add} />
       </p>
     </Frame>
   )
@@ -309,9 +306,12 @@ function MapView({ field, at, label, node }: ValueProps) {
             onRename={(next) => form.change((text) => replaceText(text, key, next))}
           />
           <FieldView field={item} at={[...at, known]} label={`${label}: ${known}`} isBare />
-          <Button tone="quiet" label={`Remove: ${label} ${known}`} onPress={() => form.set([...at, known], undefined)}>
-            ×
-          </Button>
+          <Button
+            text="×"
+            tone="quiet"
+            label={`Remove: ${label} ${known}`}
+            onPress={() => form.set([...at, known], undefined)}
+          />
         </div>
       ))}
       <div className="form-row">
@@ -323,9 +323,7 @@ function MapView({ field, at, label, node }: ValueProps) {
           onKeyDown={({ key }) => key === 'Enter' && refused === undefined && add()}
           onChange={setName}
         />
-        <Button label={`Add: ${label}`} refused={refused} onPress={() => add()}>
-          Add
-        </Button>
+        <Button text="Add" label={`Add: ${label}`} refused={refused} onPress={() => add()} />
         {offered.map((one) => (
           <Button key={one} label={`Add ${one}: ${label}`} onPress={() => add(one)}>
             Add <VisibleText text={one} max={60} />

@@ -49,12 +49,11 @@ export function TryLookup({ id, text, lookup, runs, refused }: TryLookupProps) {
         for real
       </Checkbox>{' '}
       <Button
+        text="Try it"
         refused={refused ?? why}
         busy={state.isRunning}
         onPress={() => (asked === request ? state.run() : setAsked(request))}
-      >
-        Try it
-      </Button>
+      />
       {failure === undefined ? null : <FailureNotice failure={failure} />}
       {faults.length > 0 && <FaultDetails details={faults} />}
       {report?.ran && asked !== undefined && (

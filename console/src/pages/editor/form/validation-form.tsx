@@ -53,7 +53,10 @@ export function ValidationForm({ at, text, report }: ValidationFormProps) {
   return (
     <section className="form-rules" aria-label="Rules for the fields of the message">
       <p>
-        <Button onPress={() => change((now) => fields.reduce(proposed, now))}>Require every field with its type</Button>{' '}
+        <Button
+          text="Require every field with its type"
+          onPress={() => change((now) => fields.reduce(proposed, now))}
+        />{' '}
         <span className="hint">Fields that have a rule keep it.</span>
       </p>
       {fields.map((field) => (

@@ -130,7 +130,7 @@ function Call({ call, request, answers, onAnswer, onReset }: CallProps) {
             <Button onPress={() => setTyped(typedAnswer(call))}>
               {answer === undefined ? 'Write an answer' : 'Edit the answer'}
             </Button>
-            {source === 'edited' && <Button onPress={onReset}>Back to the answer before</Button>}
+            {source === 'edited' && <Button text="Back to the answer before" onPress={onReset} />}
           </div>
         </>
       ) : (
@@ -178,7 +178,7 @@ function AnswerForm({ name, typed, onChange, onCancel, onUse }: AnswerFormProps)
       <TextField label="Body" rows={8} value={typed.body} onChange={(body) => onChange({ ...typed, body })} />
       <div className="button-row">
         <Button text="Run with this answer" tone="primary" refused={fault} onPress={onUse} />
-        <Button onPress={onCancel}>Cancel</Button>
+        <Button text="Cancel" onPress={onCancel} />
       </div>
     </fieldset>
   )

@@ -224,7 +224,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
       </details>
       {save.error === null ? null : <FailureNotice failure={asFailure(save.error)} />}
       <div className="row to-end">
-        <Button onPress={onClose}>Cancel</Button>
+        <Button text="Cancel" onPress={onClose} />
         <Button
           text="Save the test"
           tone="primary"

@@ -43,7 +43,7 @@ export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialog
       size="large"
       confirm="Show its fields"
       refused={text.trim() === '' ? 'Paste a text first.' : undefined}
-      others={value && <Button onPress={remove}>Remove</Button>}
+      others={value && <Button text="Remove" onPress={remove} />}
       isDismissable={false}
       onConfirm={use}
       onClose={onClose}

@@ -22,11 +22,12 @@ export function readTyped(typed: string): unknown {
 export const showTyped = (value: unknown): string =>
   typeof value === 'string' && value === value.trim() && readTyped(value) === value ? value : JSON.stringify(value)
 
-/** A path of a mapping as JSONata has it; undefined if it is none. */
+/** A path of a mapping as JSONata has it; undefined if it is not one, or JSONata cannot write it. */
 function expressionPath(path: string): string | undefined {
   const segments = sourceSegments(path.trim())
+  if (segments === undefined || segments.some(({ name }) => name.includes('`'))) return undefined
   return segments
-    ?.map(({ name, brackets }) => {
+    .map(({ name, brackets }) => {
       const indexes = brackets.map((step) => (step.kind === 'index' ? `[${step.index}]` : ''))
       return `${/^[A-Za-z_]\w*$/.test(name) ? name : `\`${name}\``}${indexes.join('')}`
     })
@@ -42,9 +43,9 @@ export function fillForm({ template, parameters }: ValueForm, typed: Readonly<Re
       text += part
       continue
     }
-    const { name, kind } = parameter
+    const { name, kind, mayBeEmpty } = parameter
     const given = typed[name] ?? ''
-    if (given === '' && !(kind === 'text' && name === 'separator')) return undefined
+    if (given === '' && mayBeEmpty !== true) return undefined
     if (kind === 'json') return readTyped(given)
     const paths = given.split(',').map(expressionPath)
     const isPath = kind === 'path' || kind === 'paths'

@@ -89,9 +89,7 @@ export function DataBar({
           value={words}
           onChange={onWords}
         />
-        <Button refused={refused} onPress={onType}>
-          Type a message …
-        </Button>
+        <Button text="Type a message …" refused={refused} onPress={onType} />
       </search>
       {required.all > 0 && (
         <Button

@@ -56,11 +56,7 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onEac
         <Button tone="primary" refused={refused} keys="M" onPress={onConnect}>
           Connect … <kbd className="wide-only">M</kbd>
         </Button>
-        {onEach && (
-          <Button refused={refused} onPress={onEach}>
-            Map each element …
-          </Button>
-        )}
+        {onEach && <Button text="Map each element …" refused={refused} onPress={onEach} />}
       </div>
     </section>
   )

@@ -110,9 +110,11 @@ function ParameterForm({ of: { name, parameters }, before = {}, sample, isLocked
           />
         ))
       )}
-      <Button refused={isMissing ? 'Fill in the parameters first.' : undefined} onPress={use}>
-        Use these parameters
-      </Button>
+      <Button
+        text="Use these parameters"
+        refused={isMissing ? 'Fill in the parameters first.' : undefined}
+        onPress={use}
+      />
     </fieldset>
   )
 }

@@ -117,13 +117,9 @@ export function LineDetail({
       )}
       <div className="row">
         {scope === undefined ? null : (
-          <Button refused={locked} onPress={() => onEach(scope)}>
-            Add an entry to it …
-          </Button>
+          <Button text="Add an entry to it …" refused={locked} onPress={() => onEach(scope)} />
         )}
-        <Button tone="danger" refused={locked} keys="Delete" onPress={() => onRemove(connected)}>
-          Remove
-        </Button>
+        <Button text="Remove" tone="danger" refused={locked} keys="Delete" onPress={() => onRemove(connected)} />
         <Link className="button" to="/endpoints/$id/edit" params={{ id }} search={{ path: toPath(entry.value) }}>
           Show in editor
         </Link>
