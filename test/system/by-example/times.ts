@@ -6,7 +6,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Json, JsonObject } from '../../../src/core/json.ts'
 import { deriveByExample } from '../../../src/try/suggestions/by-example/by-example.ts'
-import { runPairs as run } from '../../support/run-pairs.ts'
+import { createServedRunPairs } from '../../support/run-pairs.ts'
 import { createRandom, makeValue, type Shape } from './shapes.ts'
 
 const base = {
@@ -126,6 +126,7 @@ function watchStretches() {
   }
 }
 
+const { run, close } = createServedRunPairs()
 for (const [name, make] of Object.entries(CASES)) {
   if (process.argv[2] !== undefined && !name.includes(process.argv[2])) continue
   const pairs = make()
@@ -141,3 +142,4 @@ for (const [name, make] of Object.entries(CASES)) {
     `${name.padEnd(34)} ${(JSON.stringify(pairs).length / 1_048_576).toFixed(1)} MiB  ${((user + system) / 1e6).toFixed(2)} s  longest stretch ${longestMs.toFixed(0)} ms  questions ${questions.length} ${cut ? 'cut' : ''}`,
   )
 }
+close()
