@@ -22,6 +22,7 @@ import {
 } from '../core/schema.ts'
 import { timesIn } from '../records/message-log/message-filter.ts'
 import type { StoredKey } from '../store/sql/key-store.ts'
+import { withSentences } from './access/audit-sentence.ts'
 import { answer, checkedBody, route } from './route.ts'
 
 export const Role = component('Role', Type.Enum([...ROLES]))
@@ -67,6 +68,7 @@ export const AuditEntry = named(
     before: whole,
     after: described(whole, 'Version of the endpoint after the change.'),
     note: described(text, 'What the caller said about its change.'),
+    sentence: described(text, 'Who did what, with the names that endpoints and keys have now.'),
     code: text,
     omitted: described(whole, 'Refused calls before this one of which nothing was kept.'),
   },
@@ -91,6 +93,7 @@ export const accessRoutes = [
   route({
     method: 'GET',
     path: '/keys',
+    did: 'read the list of API keys',
     role: 'admin',
     summary: 'All API keys, oldest first, revoked ones too; never the keys themselves.',
     answers: { 200: answer('The keys.', object({ keys: list(Key) })) },
@@ -100,6 +103,7 @@ export const accessRoutes = [
   route({
     method: 'POST',
     path: '/keys',
+    did: 'made the API key {target}',
     role: 'admin',
     summary: 'Makes an API key; the answer is the only place where it is shown.',
     body: checkedBody(KeyRequest, { code: 'KEY_INVALID' }),
@@ -114,6 +118,7 @@ export const accessRoutes = [
   route({
     method: 'DELETE',
     path: '/keys/:id',
+    did: 'revoked the API key {target}',
     role: 'admin',
     summary: 'Revokes an API key, at once.',
     params: { id: extend(text, { pattern: '^[0-9a-f]{16}$' }) },
@@ -127,6 +132,7 @@ export const accessRoutes = [
   route({
     method: 'GET',
     path: '/audit',
+    did: 'read the audit log',
     role: 'admin',
     summary: 'Who managed what, newest first.',
     query: {
@@ -139,10 +145,11 @@ export const accessRoutes = [
     },
     answers: { 200: answer('A page.', object({ entries: list(AuditEntry) }, { next: text })) },
     sends: 'no-store',
-    handle: async ({ query: { limit = 50, cursor, from, to, ...filter } }, { audit, clock }) => {
+    handle: async ({ query: { limit = 50, cursor, from, to, ...filter } }, api) => {
+      const { audit, clock } = api
       const wanted = { ...filter, ...timesIn({ from, to }, clock()) }
       const { page: entries, ...next } = cutPage(await audit.find(wanted, limit + 1, readCursor(cursor)), limit)
-      return { entries, ...next }
+      return { entries: await withSentences(entries, api), ...next }
     },
   }),
   route({

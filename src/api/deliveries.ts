@@ -73,6 +73,7 @@ const bulkRoute = <const Act extends DeliveryAct>(act: Act) =>
   ({
     method: 'POST',
     path: `/deliveries/${act}`,
+    did: act === 'retry' ? 'retried the deliveries of a filter' : 'cancelled the deliveries of a filter',
     role: 'operator',
     body: checkedBody(ManyRequest, { code: 'FILTER_INVALID', mayBeEmpty: true }),
     answers: {
@@ -165,6 +166,7 @@ export const deliveryRoutes = [
   route({
     method: 'GET',
     path: '/deliveries/:id/request',
+    did: 'read what delivery {target} sends',
     role: 'operator',
     summary: 'What a delivery sends, with its body; secrets stay references, and what the message log hides is hidden.',
     answers: { 200: answer('The request.', OutgoingRequest) },
@@ -175,6 +177,7 @@ export const deliveryRoutes = [
   route({
     method: 'POST',
     path: '/deliveries/:id/retry',
+    did: 'retried delivery {target}',
     role: 'operator',
     summary: 'Sends a delivery again, at once, in the order of its key.',
     body: {
@@ -205,6 +208,7 @@ export const deliveryRoutes = [
   route({
     method: 'POST',
     path: '/deliveries/:id/cancel',
+    did: 'cancelled delivery {target}',
     role: 'operator',
     summary: 'Ends a delivery that is pending or undeliverable; a request that is being sent may arrive nevertheless.',
     body: optionalBody(anything),

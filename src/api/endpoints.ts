@@ -238,6 +238,7 @@ const change =
 
 const toChange = {
   path: '/endpoints/:id',
+  did: 'published version {after} of {target}',
   role: 'author',
   headers: { ...IfMatch, ...Override },
   answers: { 200: stored },
@@ -267,6 +268,7 @@ export const endpointRoutes = [
   route({
     method: 'POST',
     path: '/endpoints',
+    did: 'published version {after} of {target}',
     role: 'author',
     summary: 'Registers an endpoint.',
     body: body(Endpoint),
@@ -306,6 +308,7 @@ export const endpointRoutes = [
   route({
     method: 'DELETE',
     path: '/endpoints/:id',
+    did: 'deleted {target}',
     role: 'author',
     summary: 'Deletes an endpoint.',
     headers: IfMatch,
@@ -321,6 +324,7 @@ export const endpointRoutes = [
   route({
     method: 'POST',
     path: '/endpoints/batch',
+    did: 'changed {target} in a batch',
     role: 'author',
     summary:
       'Makes up to 1,000 changes of endpoints and tables, checked against what is stored afterwards: all of them, or none.',
@@ -411,6 +415,7 @@ export const endpointRoutes = [
   route({
     method: 'POST',
     path: '/endpoints/:id/versions/:version/restore',
+    did: 'restored {target}, as version {after}',
     role: 'author',
     summary: 'Makes the document of an earlier version active again, as a new version.',
     headers: { ...IfMatch, ...Override },

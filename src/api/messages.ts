@@ -256,6 +256,7 @@ export const messageRoutes = [
   route({
     method: 'GET',
     path: '/messages/:id/body/:which',
+    did: 'read a body of message {target}',
     role: 'operator',
     summary: 'A body of a message, as it was: one of those that `bodies` of its record names.',
     answers: {
@@ -306,6 +307,7 @@ export const messageRoutes = [
   route({
     method: 'PUT',
     path: '/messages/groups/:key',
+    did: 'changed the state of a group of failures',
     role: 'operator',
     summary: 'Says of a group that it is open, acknowledged or ignored.',
     body: checkedBody(GroupMark, { code: 'FAILURE_GROUP_INVALID', mayBeEmpty: true }),
@@ -334,6 +336,7 @@ export const messageRoutes = [
   route({
     method: 'POST',
     path: '/endpoints/:id/capture',
+    did: 'started a capture of {target}',
     role: 'operator',
     summary:
       'Starts a capture in place of the one before: the next messages of the endpoint are recorded with all bodies.',
@@ -351,6 +354,7 @@ export const messageRoutes = [
   route({
     method: 'DELETE',
     path: '/endpoints/:id/capture',
+    did: 'ended the capture of {target}',
     role: 'operator',
     summary: 'Ends and forgets the capture of an endpoint; its records stay.',
     answers: { 200: answer('It is ended.', Said) },

@@ -123,6 +123,7 @@ const planChange = <const Change extends 'continue' | 'pause' | 'cancel'>(change
     method: 'POST',
     path: `/messages/replay/:id/${change}`,
     shownAs: `/messages/replay/{plan}/${change}`,
+    did: `asked to ${change} replay {target}`,
     role: 'operator',
     body: optionalBody(anything),
     fails: ['REPLAY_PLAN_UNKNOWN', 'REPLAY_PLAN_BUSY'],
@@ -150,6 +151,7 @@ export const replayRoutes = [
   route({
     method: 'POST',
     path: '/endpoints/:id/messages',
+    did: 'sent a message to {target}',
     role: 'operator',
     summary:
       'Sends a message to an endpoint as if it had arrived by HTTP, with all that it sends on; its callers are not authenticated.',
@@ -183,6 +185,7 @@ export const replayRoutes = [
   route({
     method: 'POST',
     path: '/messages/:id/replay',
+    did: 'replayed message {target}',
     role: 'operator',
     summary: 'Runs a message again, through the present version of its endpoint.',
     body: {
@@ -219,6 +222,7 @@ export const replayRoutes = [
   route({
     method: 'POST',
     path: '/messages/replay',
+    did: 'planned a replay',
     role: 'operator',
     summary: 'Plans to replay all messages of a filter. Without `outcome`: those that did not end done.',
     query: LookupsQuery,
@@ -245,6 +249,7 @@ export const replayRoutes = [
     method: 'POST',
     path: '/messages/replay/:id/run',
     shownAs: '/messages/replay/{plan}/run',
+    did: 'ran replay {target}',
     role: 'operator',
     summary: 'Starts a plan that is planned or paused.',
     body: {

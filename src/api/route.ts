@@ -26,6 +26,8 @@ export type Route<Path extends string = string> = Readonly<{
   /** The path as OpenAPI shows it, where its parameters have other names there. */
   shownAs?: string
   role: Needed
+  /** Of a route whose calls are in the audit log: what a call did. `{target}` and `{after}` are of the entry (audit-sentence.ts). */
+  did?: string
   /** Absent: OpenAPI does not show the route. */
   summary?: string
   /** Of the parameters in the path that are not described by their names (openapi.ts). */

@@ -53,6 +53,7 @@ export const scheduleRoutes = [
   route({
     method: 'POST',
     path: '/endpoints/:id/run',
+    did: 'ran the schedule of {target}',
     role: 'operator',
     summary: 'Runs the schedule of an endpoint now, and waits for the end of the run; its times stay as they are.',
     body: optionalBody(anything),

@@ -74,6 +74,8 @@ export type Api = EndpointAids &
     schedules: Pick<ScheduleRunner, 'get' | 'runNow'>
     keys: ApiKeys
     audit: AuditLog
+    /** `did` of the route that an entry of the audit log names, as `PUT /endpoints/{id}`. */
+    didOf: (what: string) => string | undefined
     uptimeMs: () => number
     health: () => Promise<Health>
     /** The counts of the messages of all endpoints. */

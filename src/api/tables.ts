@@ -28,6 +28,7 @@ import type { ChangedTable, RowsChange, TableCall, TableRows } from '../endpoint
 import { parseMediaType } from '../formats/media-type.ts'
 import { TABLE_FORMATS, type TableFormat, writeTable } from '../tables/table-formats.ts'
 import { readTable } from '../tables/table-thread.ts'
+import { DRY_RUN } from './access/audit-sentence.ts'
 import { sendJson, sendUnchanged, setWarnings } from './answers.ts'
 import type { Call } from './call.ts'
 import { ChangeOrigin, createOrigin } from './origin.ts'
@@ -165,6 +166,7 @@ export const tableRoutes = [
   route({
     method: 'PUT',
     path: '/tables/:name',
+    did: 'stored table {target}',
     role: 'author',
     summary: 'Stores a table, in place of the one with this name: CSV, JSON rows or a FHIR ConceptMap.',
     query: dryRun,
@@ -199,6 +201,7 @@ export const tableRoutes = [
   route({
     method: 'DELETE',
     path: '/tables/:name',
+    did: 'deleted table {target}',
     role: 'author',
     summary: 'Deletes a table that no endpoint reads.',
     headers: IfMatch,
@@ -229,6 +232,7 @@ export const tableRoutes = [
   route({
     method: 'POST',
     path: '/tables/:name/rows',
+    did: 'changed rows of table {target}',
     role: 'author',
     summary: 'Adds, replaces and removes rows of a table by their keys.',
     query: dryRun,
@@ -264,6 +268,7 @@ export const tableRoutes = [
   route({
     method: 'DELETE',
     path: '/tables/:name/unmapped',
+    did: 'removed codes from those that messages missed in table {target}',
     role: 'author',
     summary: 'Takes codes from the list of those that messages missed; without `codes`, all.',
     body: { ...checkedBody(SomeCodes, { code: 'TABLE_INVALID', mayBeEmpty: true }), required: false },
@@ -322,6 +327,7 @@ export const tableRoutes = [
   route({
     method: 'POST',
     path: '/tables/:name/versions/:version/restore',
+    did: 'restored a version of table {target}',
     role: 'author',
     summary: 'Makes the rows of an earlier version the table again, as a new version.',
     headers: IfMatch,
@@ -354,7 +360,7 @@ export const tableRoutes = [
 
 /** For the audit log, whose entry of a dry run would look like one of a change. */
 function noteDryRun<T>(call: Call, target: string, diff: T): T {
-  call.noteEffects({ target, note: 'dry run' })
+  call.noteEffects({ target, note: DRY_RUN })
   return diff
 }
 

@@ -96,6 +96,7 @@ export const testRoutes = [
   route({
     method: 'PUT',
     path: '/endpoints/:id/tests',
+    did: 'stored the tests of {target}',
     role: 'author',
     summary: 'Stores the tests of an endpoint in place of those before: at most 200, and 1 MiB.',
     headers: IfMatch,
@@ -114,6 +115,7 @@ export const testRoutes = [
   route({
     method: 'DELETE',
     path: '/endpoints/:id/tests',
+    did: 'deleted the tests of {target}',
     role: 'author',
     summary: 'Deletes the stored tests of an endpoint.',
     headers: IfMatch,
@@ -143,6 +145,7 @@ export const recordedTestRoutes = [
   route({
     method: 'POST',
     path: '/messages/:id/test',
+    did: 'made a test from message {target}',
     role: 'operator',
     summary: 'Makes a test of its endpoint from a recorded message, and runs it.',
     body: { ...checkedBody(RecordedTestRequest, { ...TESTS_INVALID, mayBeEmpty: true }), required: false },

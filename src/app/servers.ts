@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
+import { didByCall } from '../api/access/audit-sentence.ts'
 import { createManagementAccess } from '../api/access/management-access.ts'
 import { type AuthoriseSender, createSenderAccess } from '../api/access/sender-access.ts'
 import { createTokenVerifier } from '../api/access/token-verifier.ts'
@@ -104,6 +105,8 @@ type ServersOptions = Readonly<{
   logger: Logger
 }>
 
+const DID = didByCall(ADMIN_ROUTES)
+
 export function createServers(options: ServersOptions): Servers {
   const { settings, logger } = options
   const answer = (failure: Failure) => {
@@ -192,6 +195,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     schedules,
     keys: managementAuth.keys,
     audit: managementAuth.audit,
+    didOf: (what: string) => DID.get(what),
     uptimeMs: health.uptimeMs,
     health: health.health,
     reportAll: health.reportAll,

@@ -105,11 +105,14 @@ const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   {
     title: 'What',
     isName: true,
-    render: ({ what, omitted }) => (
+    render: ({ sentence, what, omitted }) => (
       <>
-        <Link to="/audit" search={{ what: [what] }} data-row>
-          <VisibleText code text={what} max={200} />
-        </Link>
+        <VisibleText text={sentence} max={300} />
+        <div className="quiet">
+          <Link to="/audit" search={{ what: [what] }} data-row>
+            <VisibleText code text={what} max={200} />
+          </Link>
+        </div>
         {omitted !== undefined && omitted > 0 && (
           <div className="quiet">{omitted.toLocaleString('en')} refused calls before it were not written</div>
         )}

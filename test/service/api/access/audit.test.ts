@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import { createAuditLog, REFUSED_AT_ONCE, REFUSED_EVERY_MS } from '../../../../src/api/access/audit-log.ts'
+import { isForViewers } from '../../../../src/api/access/authorise.ts'
+import { ADMIN_ROUTES } from '../../../../src/api/routes.ts'
 import { createIds } from '../../../../src/core/id.ts'
 import type { AuditEntry } from '../../../../src/store/sql/audit-store.ts'
 import { StoreUnavailable } from '../../../../src/store/store-access.ts'
@@ -15,7 +17,7 @@ import { call } from '../../../support/inbound/http/management/call.ts'
 import { endpointDocument } from '../../../support/service.ts'
 import { silent } from '../../../support/silent.ts'
 
-type Page = { entries: AuditEntry[]; next?: string }
+type Page = { entries: (AuditEntry & { sentence: string })[]; next?: string }
 
 describe('the audit log of a service', () => {
   let withKeys: ServiceWithKeys
@@ -55,6 +57,19 @@ describe('the audit log of a service', () => {
       { what: 'DELETE /endpoints/{id}', status: 200, before: 4, after: 5, ...none },
       { what: 'POST /endpoints/{id}/versions/{version}/restore', status: 200, before: 5, after: 6, ...none },
     ])
+    const { name } = document
+    assert.deepEqual(
+      entries.toReversed().map(({ sentence }) => sentence),
+      [
+        `published version 1 of ${name}`,
+        `published version 2 of ${name}`,
+        `published version 3 of ${name}`,
+        'asked for PUT /endpoints/{id} and was answered 400 CONFIGURATION_INVALID',
+        `restored ${name}, as version 4`,
+        `deleted ${name}`,
+        `restored ${name}, as version 6`,
+      ].map((done) => `test author ${done}`),
+    )
     for (const { who, name, address, at } of entries) {
       assert.match(who, /^key:[0-9a-f]{16}$/)
       assert.equal(name, 'test author')
@@ -245,4 +260,11 @@ describe('strangers', () => {
     assert.equal(lines.length, 1)
     await log.stop()
   })
+})
+
+test('every route whose calls are in the audit log says what they do', () => {
+  const silentRoutes = ADMIN_ROUTES.filter(
+    ({ role, leavesNoEntry, did }) => role !== 'open' && !isForViewers(role) && !leavesNoEntry && did === undefined,
+  )
+  assert.deepEqual(silentRoutes, [])
 })

@@ -167,6 +167,7 @@ describe('the audit log', { skip: NO_BROWSER }, () => {
     await service.fetch(`/endpoints/${_id}`, json('PATCH', { description: 'changed' }))
     await open('audit')
     await page.getByRole('row', { name: /PATCH \/endpoints\/\{id\}/ }).waitFor()
+    await page.getByText('Somebody on this machine published version 2 of Orders').waitFor()
     await checkAccessibility()
     await page.getByLabel('What or target').fill('POST /endpoints')
     await page.waitForURL(/what=POST/)
