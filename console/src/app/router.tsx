@@ -1,7 +1,5 @@
 /** The URLs of the console. A page is loaded when it is opened; its search parameters are checked before. */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
-import { readAuditSearch } from '../pages/audit/audit-search.ts'
-import { readByExampleSearch } from '../pages/by-example/by-example-search.ts'
 import { readDeliveriesSearch } from '../pages/deliveries/deliveries-search.ts'
 import { readEditorSearch } from '../pages/editor/editor-search.ts'
 import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
@@ -9,10 +7,7 @@ import { readGroupsSearch } from '../pages/groups/groups-search.ts'
 import { readMappingSearch } from '../pages/mapping/mapping-search.ts'
 import { readMessagesSearch } from '../pages/messages/messages-search.ts'
 import { readPictureSearch } from '../pages/picture/picture-search.ts'
-import { readStatsSearch } from '../pages/stats/stats-search.ts'
-import { readRowsSearch, readTableVersionsSearch, readUnmappedSearch } from '../pages/tables/tables-search.ts'
-import { readVersionsSearch } from '../pages/versions/versions-search.ts'
-import { formatSearch, parseSearch } from '../ui/search-params.ts'
+import { asChoice, asText, asTexts, asWhole, formatSearch, parseSearch, readSearch } from '../ui/search-params.ts'
 import { PageFailure, PageMissing } from './page-failure.tsx'
 import { Shell } from './shell.tsx'
 
@@ -39,15 +34,18 @@ const messageRoute = createRoute({
   component: lazyRouteComponent(() => import('../pages/messages/message-detail.tsx'), 'MessageDetail'),
 })
 
+const readComparedVersions = readSearch({ from: asWhole, to: asWhole })
+
 const routes = [
   page('/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
   page('/endpoints', () => import('../pages/endpoints/endpoints-page.tsx'), 'EndpointsPage', readEndpointsSearch),
   page('/endpoints/new', () => import('../pages/editor/editor-page.tsx'), 'NewEndpointPage', readEditorSearch),
+  // The endpoint whose draft is filled, instead of a new one; recorded messages, each a pair.
   page(
     '/endpoints/by-example',
     () => import('../pages/by-example/by-example-page.tsx'),
     'ByExamplePage',
-    readByExampleSearch,
+    readSearch({ endpoint: asText, message: asTexts }),
   ),
   page('/endpoints/$id/edit', () => import('../pages/editor/editor-page.tsx'), 'EditorPage', readEditorSearch),
   page('/endpoints/$id/form', () => import('../pages/editor/form/form-page.tsx'), 'FormPage', readEditorSearch),
@@ -58,11 +56,21 @@ const routes = [
     '/endpoints/$id/versions',
     () => import('../pages/versions/versions-page.tsx'),
     'VersionsPage',
-    readVersionsSearch,
+    readComparedVersions,
   ),
-  page('/endpoints/$id/stats', () => import('../pages/stats/stats-page.tsx'), 'StatsPage', readStatsSearch),
+  page(
+    '/endpoints/$id/stats',
+    () => import('../pages/stats/stats-page.tsx'),
+    'StatsPage',
+    readSearch({ period: asChoice(['hour', 'day'] as const) }),
+  ),
   page('/picture', () => import('../pages/picture/service-picture-page.tsx'), 'ServicePicturePage', readPictureSearch),
-  page('/audit', () => import('../pages/audit/audit-page.tsx'), 'AuditPage', readAuditSearch),
+  page(
+    '/audit',
+    () => import('../pages/audit/audit-page.tsx'),
+    'AuditPage',
+    readSearch({ who: asTexts, what: asTexts, from: asText, to: asText }),
+  ),
   page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
   // The list stays unchanged while messages are opened beside it.
   messagesRoute.addChildren([messageRoute]),
@@ -73,14 +81,19 @@ const routes = [
   page('/deliveries', () => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage', readDeliveriesSearch),
   page('/deliveries/$id', () => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
   page('/tables', () => import('../pages/tables/tables-page.tsx'), 'TablesPage'),
-  page('/tables/$name', () => import('../pages/tables/table-page.tsx'), 'TablePage', readRowsSearch),
+  page('/tables/$name', () => import('../pages/tables/table-page.tsx'), 'TablePage', readSearch({ search: asText })),
   page(
     '/tables/$name/versions',
     () => import('../pages/tables/table-versions-page.tsx'),
     'TableVersionsPage',
-    readTableVersionsSearch,
+    readComparedVersions,
   ),
-  page('/unmapped', () => import('../pages/tables/unmapped-page.tsx'), 'UnmappedPage', readUnmappedSearch),
+  page(
+    '/unmapped',
+    () => import('../pages/tables/unmapped-page.tsx'),
+    'UnmappedPage',
+    readSearch({ table: asText, endpoint: asText }),
+  ),
 ] as const
 
 export const createConsoleRouter = () =>

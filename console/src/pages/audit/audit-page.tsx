@@ -1,17 +1,17 @@
-/** `/audit`: who managed what, newest first; found and paged by the service. */
+/** `/audit`: who managed what, newest first; found, paged and put into words by the service. */
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { api, readData, type Schemas } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
 import type { Column } from '../../ui/data/data-table.tsx'
+import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import type { AuditSearch } from './audit-search.ts'
 
 const ENTRIES_OF_A_PAGE = 100
 
@@ -39,18 +39,25 @@ function AuditList() {
   const { who, what, from, to } = search
   const values: FilterValues = { who: who?.[0], what: what?.[0], from, to }
   const change = (changes: FilterValues) => {
-    const { who, what, ...times } = changes
-    void navigate({
-      search: (before) => ({
-        ...before,
-        ...times,
-        ...('who' in changes && { who: who === undefined ? undefined : [who] }),
-        ...('what' in changes && { what: what === undefined ? undefined : [what] }),
-      }),
-      replace: true,
-    })
+    const given = { ...values, ...changes }
+    const list = (text: string | undefined) => (text === undefined ? undefined : [text])
+    void navigate({ search: { ...given, who: list(given.who), what: list(given.what) }, replace: true })
   }
-  const pages = useAudit(search)
+  const pages = useRowPages({
+    queryKey: queryKeys.audit({ who, what, from, to }),
+    readPage: async (cursor, signal) => {
+      const query = {
+        limit: ENTRIES_OF_A_PAGE,
+        ...(who && { who: [...who] }),
+        ...(what && { what: [...what] }),
+        ...(from && { from: asInstant(from) }),
+        ...(to && { to: asInstant(to) }),
+        ...(cursor && { cursor }),
+      }
+      const { entries, next } = await readData(api.GET('/audit', { params: { query }, signal }))
+      return { rows: entries, next }
+    },
+  })
   const isFiltered = Object.values(values).some((value) => value !== undefined)
   return (
     <>
@@ -77,24 +84,6 @@ function AuditList() {
   )
 }
 
-function useAudit({ who, what, from, to }: AuditSearch) {
-  return useRowPages({
-    queryKey: queryKeys.audit({ who, what, from, to }),
-    readPage: async (cursor, signal) => {
-      const query = {
-        limit: ENTRIES_OF_A_PAGE,
-        ...(who && { who: [...who] }),
-        ...(what && { what: [...what] }),
-        ...(from && { from: asInstant(from) }),
-        ...(to && { to: asInstant(to) }),
-        ...(cursor && { cursor }),
-      }
-      const { entries, next } = await readData(api.GET('/audit', { params: { query }, signal }))
-      return { rows: entries, next }
-    },
-  })
-}
-
 /** A field for times gives the time of the reader's clock, without an offset; `-1h` is for the service. */
 const asInstant = (text: string): string =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?$/.test(text) ? new Date(text).toISOString() : text
@@ -103,41 +92,23 @@ type AuditEntry = Schemas['AuditEntry']
 
 const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   {
-    title: 'What',
+    title: 'What happened',
     isName: true,
-    render: ({ sentence, what, omitted }) => (
+    render: (entry) => (
       <>
-        <VisibleText text={sentence} max={300} />
-        <div className="quiet">
-          <Link to="/audit" search={{ what: [what] }} data-row>
-            <VisibleText code text={what} max={200} />
-          </Link>
-        </div>
-        {omitted !== undefined && omitted > 0 && (
-          <div className="quiet">{omitted.toLocaleString('en')} refused calls before it were not written</div>
+        <Sentence {...entry} />
+        {entry.note !== undefined && (
+          <div className="quiet">
+            <VisibleText text={entry.note} />
+          </div>
         )}
+        <EntryDetails {...entry} />
       </>
     ),
   },
   { title: 'When', render: ({ at }) => <Time at={at} exact /> },
   {
-    title: 'Who',
-    render: ({ who, name, address }) => (
-      <>
-        <Link to="/audit" search={{ who: [who] }}>
-          <VisibleText text={name ?? who} max={100} />
-        </Link>
-        <div className="quiet">
-          {name === undefined ? null : <VisibleText text={`${who} `} max={100} />}
-          {address}
-        </div>
-      </>
-    ),
-  },
-  { title: 'Target', render: (entry) => <Target {...entry} /> },
-  { title: 'Note', render: ({ note }) => <VisibleText text={note} /> },
-  {
-    title: 'Answer',
+    title: 'Result',
     render: ({ status, code }) => (
       <>
         <StatusChip tone={status < 400 ? 'good' : status < 500 ? 'warn' : 'bad'}>{status}</StatusChip>
@@ -147,28 +118,54 @@ const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
   },
 ]
 
-/** Of a change of an endpoint: what it changed. */
-function Target({ target, what, before, after }: AuditEntry) {
-  if (target === undefined) return <span className="quiet">–</span>
-  const id = <VisibleText code text={target} max={60} />
-  const isEndpoint = /^[A-Z]+ \/endpoints/.test(what) && /^[0-9a-f]{24}$/.test(target)
-  if (!isEndpoint) return id
-  const isComparable = before !== undefined && after !== undefined && before > 0
-  return (
-    <>
-      <Link
-        to="/endpoints/$id/versions"
-        params={{ id: target }}
-        search={isComparable ? { from: before, to: after } : {}}
-      >
-        {id}
+/** Of a change of an endpoint, it leads to what was changed; of another call, to all calls like it. */
+function Sentence({ sentence, target, what, before, after }: AuditEntry) {
+  const text = <VisibleText text={sentence} max={500} />
+  if (target === undefined || !/^[A-Z]+ \/endpoints(?!\/dry-run)/.test(what) || !/^[0-9a-f]{24}$/.test(target)) {
+    return (
+      <Link to="/audit" search={{ what: [what] }} data-row>
+        {text}
       </Link>
-      {after === undefined ? null : (
-        <div className="quiet">
-          version {before === undefined || before === 0 ? '' : `${before} → `}
-          {after}
-        </div>
-      )}
-    </>
+    )
+  }
+  const versions = before !== undefined && after !== undefined && before > 0 ? { from: before, to: after } : {}
+  return (
+    <Link to="/endpoints/$id/versions" params={{ id: target }} search={versions} data-row>
+      {text}
+    </Link>
   )
 }
+
+/** The entry as it is stored; its caller, call and target are filters. */
+const EntryDetails = ({ what, who, name, address, target, before, after, omitted }: AuditEntry) => (
+  <details>
+    <summary>Details</summary>
+    <Facts>
+      <Fact name="Call">
+        <Link to="/audit" search={{ what: [what] }}>
+          <VisibleText code text={what} max={200} />
+        </Link>
+      </Fact>
+      <Fact name="Who">
+        <Link to="/audit" search={{ who: [who] }}>
+          <VisibleText text={name ?? who} max={100} />
+        </Link>{' '}
+        <VisibleText text={[name && who, address].filter(Boolean).join(', ')} max={100} />
+      </Fact>
+      {target !== undefined && (
+        <Fact name="Target">
+          <Link to="/audit" search={{ what: [target] }}>
+            <VisibleText code text={target} max={60} />
+          </Link>
+        </Fact>
+      )}
+      {after !== undefined && (
+        <Fact name="Version">
+          {before ? `${before} → ` : ''}
+          {after}
+        </Fact>
+      )}
+      {omitted ? <Fact name="Not written">{omitted.toLocaleString('en')} refused calls before it</Fact> : null}
+    </Facts>
+  </details>
+)

@@ -22,7 +22,6 @@ import { byteCount, Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import type { DeliveriesSearch } from './deliveries-search.ts'
 import { AttemptResult, DeliveryChip } from './delivery-parts.tsx'
 
 const DELIVERIES_OF_A_PAGE = 100
@@ -39,6 +38,7 @@ const FILTERS: readonly Filter[] = [
 ]
 
 const route = getRouteApi('/deliveries')
+type DeliveriesSearch = ReturnType<typeof route.useSearch>
 
 export function DeliveriesPage() {
   const search = route.useSearch()

@@ -1,8 +1,8 @@
 /** The search parameters of /deliveries: the filters of the API. */
 import { DELIVERY_STATES } from '../../../../src/core/deliveries/delivery.ts'
-import { asChoice, asText, readSearch, type SearchValues } from '../../ui/search-params.ts'
+import { asChoice, asText, readSearch } from '../../ui/search-params.ts'
 
-const PARAMETERS = {
+export const readDeliveriesSearch = readSearch({
   state: asChoice(DELIVERY_STATES),
   endpoint: asText,
   request: asText,
@@ -10,7 +10,4 @@ const PARAMETERS = {
   key: asText,
   message: asText,
   from: asText,
-}
-
-export const readDeliveriesSearch = readSearch(PARAMETERS)
-export type DeliveriesSearch = SearchValues<typeof PARAMETERS>
+})

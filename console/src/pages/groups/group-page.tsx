@@ -148,7 +148,10 @@ function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>
   const from = list.data?.minutesFrom
   const shown = list.data?.groups[0]?.minutes ?? minutes
   const times = useMemo(() => shown.map((_, index) => Date.parse(from ?? '') + index * MINUTE_MS), [shown, from])
-  const series = useMemo(() => [{ name: 'Messages', tone: 'bad', values: shown, isCount: true } as const], [shown])
+  const series = useMemo(
+    () => [{ name: 'Messages', tone: 'bad', values: shown, isCount: true, messages: { group: key } } as const],
+    [shown, key],
+  )
   if (from === undefined) return null
   return <LazyLineChart title="Messages by minute, last hour" times={times} series={series} format={wholeNumber} />
 }

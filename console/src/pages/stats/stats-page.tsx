@@ -15,7 +15,6 @@ import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
 import { Section } from '../../ui/states/section.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { PERIODS } from './stats-search.ts'
 
 /** Of the figures and of drift, for which at most one message a second is examined. */
 const EVERY_MS = 30_000
@@ -29,7 +28,7 @@ const route = getRouteApi('/endpoints/$id/stats')
 
 export function StatsPage() {
   const { id } = route.useParams()
-  const { period = PERIODS[0] } = route.useSearch()
+  const { period = 'hour' } = route.useSearch()
   const navigate = route.useNavigate()
   const query = useQuery({ ...queries.endpointStats(id), refetchInterval: EVERY_MS })
   return (
@@ -64,7 +63,7 @@ export function StatsPage() {
                 When messages come, their numbers and durations are drawn here. They can come up to 10 seconds late.
               </Empty>
             ) : (
-              <Charts minutes={stats.minutes} readAt={query.dataUpdatedAt} length={MINUTES[period]} />
+              <Charts id={id} minutes={stats.minutes} readAt={query.dataUpdatedAt} length={MINUTES[period]} />
             )}
           </>
         )}
@@ -102,24 +101,26 @@ const FailureLink = ({ id, text }: Readonly<{ id: string; text: string }>) => (
   </Link>
 )
 
-type ChartsProps = Readonly<{ minutes: Schemas['Stats']['minutes']; readAt: number; length: number }>
+type ChartsProps = Readonly<{ id: string; minutes: Schemas['Stats']['minutes']; readAt: number; length: number }>
 
-function Charts({ minutes, readAt, length }: ChartsProps) {
+function Charts({ id, minutes, readAt, length }: ChartsProps) {
   const { times, counts, durations } = useMemo(() => {
     const { times, count, failures, p50, p95, p99 } = minuteSeries(minutes, readAt, length)
+    const messages = { endpoint: [id] }
+    const failed = { ...messages, outcome: ['partial', 'refused', 'failed'] }
     return {
       times,
       counts: [
-        { name: 'Messages', tone: 'accent', values: count, isCount: true },
-        { name: 'Failed', tone: 'bad', values: failures, isCount: true },
+        { name: 'Messages', tone: 'accent', values: count, isCount: true, messages },
+        { name: 'Failed', tone: 'bad', values: failures, isCount: true, messages: failed },
       ],
       durations: [
-        { name: 'p50', tone: 'good', values: p50 },
-        { name: 'p95', tone: 'accent', values: p95 },
-        { name: 'p99', tone: 'warn', values: p99 },
+        { name: 'p50', tone: 'good', values: p50, messages },
+        { name: 'p95', tone: 'accent', values: p95, messages },
+        { name: 'p99', tone: 'warn', values: p99, messages },
       ],
     } as const
-  }, [minutes, readAt, length])
+  }, [id, minutes, readAt, length])
   return (
     <div className="columns wide">
       <LazyLineChart title="Messages a minute" times={times} series={counts} format={wholeNumber} />

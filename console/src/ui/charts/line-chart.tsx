@@ -1,6 +1,8 @@
-/** Values over time as lines, and the same values as a table for screen readers. */
-import { useEffect, useId, useRef } from 'react'
+/** Values over time as lines, and the same values as a table for screen readers; both lead to the messages of a time. */
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import uPlot from 'uplot'
+import type { MessageFilters } from '../../api/records/record-types.ts'
 import { exactTime } from '../data/time.tsx'
 import { scheme } from '../theme.ts'
 import 'uplot/dist/uPlot.min.css'
@@ -12,6 +14,8 @@ export type ChartSeries = Readonly<{
   values: readonly (number | null)[]
   /** A bar for each time: for counts, which have no value between two times. */
   isCount?: boolean
+  /** The messages that it tells of, without their time; undefined leads nowhere. */
+  messages?: MessageFilters
 }>
 
 export type LineChartProps = Readonly<{
@@ -44,7 +48,41 @@ const formatTimeOfDay = (seconds: number): string => clock.format(seconds * 1000
 
 export function LineChart({ title, times, series, format }: LineChartProps) {
   const host = useRef<HTMLDivElement>(null)
+  const shown = useRef<uPlot>(undefined)
   const heading = useId()
+  const navigate = useNavigate()
+  const [chosen, setChosen] = useState(times.length - 1)
+  const last = times.length - 1
+  const at = Math.min(chosen, last)
+  const stepMs = (times[1] ?? 0) - (times[0] ?? 0)
+  const leads = series.some(({ messages }) => messages !== undefined)
+  const searchFor = ({ messages }: ChartSeries, index: number) => {
+    const from = times[index] ?? 0
+    return { ...messages, from: new Date(from).toISOString(), to: new Date(from + stepMs).toISOString() }
+  }
+  const valueAt = ({ values }: ChartSeries, index: number) => {
+    const value = values[index] ?? null
+    return value === null ? '–' : format(value)
+  }
+  const open = (index: number, one = series[0]) => {
+    if (one?.messages) void navigate({ to: '/messages', search: searchFor(one, index) })
+  }
+  /** The lowest bar or point that reaches the place of the click; above all, the highest. */
+  const openAt = useEffectEvent(({ cursor: { idx, top }, posToVal }: uPlot) => {
+    if (typeof idx !== 'number') return
+    const valueIn = ({ values }: ChartSeries) => values[idx] ?? 0
+    const there = series.filter((one) => valueIn(one) > 0).sort((one, other) => valueIn(one) - valueIn(other))
+    open(idx, there.find((one) => valueIn(one) >= posToVal(top ?? 0, 'y')) ?? there.at(-1))
+  })
+  const go = (event: KeyboardEvent) => {
+    if (event.key === 'Enter') open(at)
+    const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: last }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    const next = Math.max(0, Math.min(to, last))
+    setChosen(next)
+    shown.current?.setCursor({ left: shown.current.valToPos((times[next] ?? 0) / 1000, 'x'), top: 0 })
+  }
   useEffect(() => {
     const element = host.current
     if (element === null) return undefined
@@ -89,15 +127,20 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
       )
     }
     let chart = draw()
+    shown.current = chart
     const again = () => {
       chart.destroy()
       chart = draw()
+      shown.current = chart
     }
+    const click = () => openAt(chart)
+    element.addEventListener('click', click)
     const resized = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }))
     resized.observe(element)
     const stop = scheme.subscribe(again)
     return () => {
       stop()
+      element.removeEventListener('click', click)
       resized.disconnect()
       chart.destroy()
     }
@@ -105,7 +148,23 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
   return (
     <figure className="panel" aria-labelledby={heading}>
       <figcaption id={heading}>{title}</figcaption>
-      <div ref={host} aria-hidden="true" />
+      <div
+        {...(leads && {
+          className: 'chart-leads',
+          role: 'slider',
+          tabIndex: 0,
+          'aria-label': `${title}: Enter shows the messages of a time`,
+          'aria-valuemin': 0,
+          'aria-valuemax': last,
+          'aria-valuenow': at,
+          'aria-valuetext': [exactTime(times[at] ?? 0), ...series.map((one) => `${one.name} ${valueAt(one, at)}`)].join(
+            ', ',
+          ),
+          onKeyDown: go,
+        })}
+      >
+        <div ref={host} aria-hidden="true" />
+      </div>
       <details>
         <summary>As a table</summary>
         {/* A region that scrolls must be reachable by keys. */}
@@ -123,12 +182,18 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
               </tr>
             </thead>
             <tbody>
-              {times.map((ms, at) => (
+              {times.map((ms, index) => (
                 <tr key={ms}>
                   <th scope="row">{exactTime(ms)}</th>
-                  {series.map(({ name, values }) => (
-                    <td key={name} className="end">
-                      {values[at] === null || values[at] === undefined ? '–' : format(values[at])}
+                  {series.map((one) => (
+                    <td key={one.name} className="end">
+                      {one.messages && one.values[index] ? (
+                        <Link to="/messages" search={searchFor(one, index)}>
+                          {valueAt(one, index)}
+                        </Link>
+                      ) : (
+                        valueAt(one, index)
+                      )}
                     </td>
                   ))}
                 </tr>

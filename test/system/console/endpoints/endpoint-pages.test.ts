@@ -185,6 +185,36 @@ describe('the statistics of an endpoint', { skip: NO_BROWSER }, () => {
     const cells = await page.getByRole('table').first().getByRole('cell').allTextContents()
     assert.deepEqual([cells.length, cells.map(Number).reduce((sum, value) => sum + value)], [120, 5])
     await page.getByRole('heading', { name: 'Drift of the messages' }).waitFor()
+    const chart = page.getByRole('slider', { name: /^Messages a minute/ })
+    const seesFailed = async () => {
+      await page.waitForURL(
+        /\/messages\?endpoint=[0-9a-f]{24}&outcome=partial&outcome=refused&outcome=failed&from=.+&to=/,
+      )
+      await page.getByRole('row', { name: /VALIDATION_FAILED/ }).waitFor()
+      await page.goBack()
+      await chart.locator('canvas').waitFor()
+    }
+    const [, ...minutes] = await page.getByRole('table').first().getByRole('row').all()
+    const counts = await Promise.all(minutes.map((row) => row.getByRole('cell').nth(1).textContent()))
+    const minute = counts.indexOf('1')
+    await minutes[minute]?.getByRole('link').nth(1).click()
+    await seesFailed()
+    const plot = await chart.locator('.u-over').boundingBox()
+    assert.ok(plot)
+    // The bar of failures is the lower one.
+    await page.mouse.click(plot.x + (plot.width * (minute + 0.5)) / counts.length, plot.y + plot.height - 3)
+    await seesFailed()
+    await chart.focus()
+    const atLast = await chart.getAttribute('aria-valuetext')
+    await page.keyboard.press('Home')
+    assert.notEqual(await chart.getAttribute('aria-valuetext'), atLast)
+    await page.keyboard.press('End')
+    while (!/Messages [1-9]/.test((await chart.getAttribute('aria-valuetext')) ?? '')) {
+      await page.keyboard.press('ArrowLeft')
+    }
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/messages\?endpoint=[0-9a-f]{24}&from=.+&to=/)
+    await page.goBack()
     await page.getByLabel('Period', { exact: true }).selectOption('day')
     await page.waitForURL(/period=day/)
     await page.getByRole('group').first().waitFor({ state: 'attached' })
