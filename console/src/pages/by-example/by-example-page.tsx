@@ -1,17 +1,18 @@
 /** `/endpoints/by-example`: pairs of messages and what they become, and the document that is derived from them. */
 import { useMutation } from '@tanstack/react-query'
-import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { type Answers, type Derived, deriveDocument } from '../../api/by-example-calls.ts'
 import { useMe, useRefusal } from '../../api/session.ts'
+import { useVocabulary } from '../../api/vocabulary.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { type Draft, NEW } from '../../draft/draft.ts'
 import { readTree } from '../../draft/json-places.ts'
 import { keepDraftTests } from '../../draft/kept-drafts.ts'
 import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { TextField } from '../../ui/controls/fields.tsx'
+import { SelectField, TextField } from '../../ui/controls/fields.tsx'
 import { DocumentState } from '../../ui/endpoint/document-state.tsx'
 import { EndpointNavigation, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { suggestPattern } from '../../ui/endpoint/pattern-of.ts'
@@ -19,8 +20,16 @@ import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { DerivedView } from './derived-view.tsx'
-import { type NamedExample, nameExample, placesOf, toExamples, useGivenExamples } from './given-examples.ts'
-import { PairFields, RecordedPairs } from './pair-fields.tsx'
+import {
+  EMPTY_PAIR,
+  type GivenExamples,
+  type NamedExample,
+  nameExample,
+  pairName,
+  placesOf,
+  toExamples,
+  useGivenExamples,
+} from './given-examples.ts'
 import './by-example.css'
 
 const route = getRouteApi('/endpoints/by-example')
@@ -137,3 +146,83 @@ function withNames({ message, status, code, details }: ApiFailure, names: readon
   const named = details.map(({ path = '', ...detail }) => ({ ...detail, path: nameExample(path, names) }))
   return new ApiFailure(message, { status, details: named, ...(code && { code }) })
 }
+
+const BY_BEGINNING = { value: '', label: 'As it begins (JSON, XML, HL7 v2, CSV)' }
+
+/** The two sides of a pair, as the API names them, with the setting of their format. */
+const SIDES = [
+  { side: 'message', label: 'Message as sent', type: 'messageType', typeLabel: 'Format of the messages' },
+  { side: 'output', label: 'What it becomes', type: 'outputType', typeLabel: 'Format of what they become' },
+] as const
+
+type PairFieldsProps = Readonly<{
+  given: GivenExamples
+  change(changes: Partial<GivenExamples>): void
+  /** What is wrong at a place, such as `Pair 1: message`. */
+  faultAt(place: string): string | undefined
+}>
+
+function PairFields({ given, change, faultAt }: PairFieldsProps) {
+  const { pairs } = given
+  const { data: formats = [] } = useVocabulary((vocabulary) => vocabulary.formats)
+  const choices = [BY_BEGINNING, ...formats.map(({ title, mediaType }) => ({ value: mediaType, label: title }))]
+  return (
+    <>
+      <div className="pair-sides">
+        {SIDES.map(({ type, typeLabel }) => (
+          <SelectField
+            key={type}
+            label={typeLabel}
+            value={given[type]}
+            choices={choices}
+            onChange={(value) => change({ [type]: value })}
+          />
+        ))}
+      </div>
+      {pairs.map((pair, index) => {
+        const name = pairName(index)
+        return (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a pair is named by its number
+          <fieldset key={index} className="pair-sides">
+            <legend>{name}</legend>
+            {SIDES.map(({ side, label }) => (
+              <TextField
+                key={side}
+                label={label}
+                value={pair[side]}
+                rows={7}
+                fault={faultAt(`${name}: ${side}`)}
+                onChange={(text) => change({ pairs: pairs.with(index, { ...pair, [side]: text }) })}
+              />
+            ))}
+            <div>
+              <Button tone="quiet" onPress={() => change({ pairs: pairs.toSpliced(index, 1) })}>
+                Remove {name.toLowerCase()}
+              </Button>
+            </div>
+          </fieldset>
+        )
+      })}
+      <div>
+        <Button text="Add a pair" onPress={() => change({ pairs: [...pairs, EMPTY_PAIR] })} />
+      </div>
+    </>
+  )
+}
+
+type RecordedPairsProps = Readonly<{ ids: readonly string[]; onRemove(id: string): void }>
+
+/** Each is a pair with what the mapping made of it. */
+const RecordedPairs = ({ ids, onRemove }: RecordedPairsProps) => (
+  <ul className="row" aria-label="Recorded messages">
+    {ids.map((id) => (
+      <li key={id}>
+        Message{' '}
+        <Link to="/messages/$id" params={{ id }}>
+          <code>{id}</code>
+        </Link>
+        <Button text="×" tone="quiet" label={`Leave message ${id} out`} onPress={() => onRemove(id)} />
+      </li>
+    ))}
+  </ul>
+)

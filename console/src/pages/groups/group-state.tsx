@@ -6,8 +6,7 @@ import { queryParts } from '../../api/query-keys.ts'
 import type { FailureGroup, GroupState } from '../../api/records/record-types.ts'
 import { markGroup } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
-import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmDialog, DialogButton } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -36,59 +35,62 @@ export function GroupMark({ group: { state, note, by, at, since } }: Readonly<{ 
 }
 
 const ACTIONS = [
-  { state: 'acknowledged', button: 'Acknowledge …', title: 'Acknowledge the group', confirm: 'Acknowledge' },
-  { state: 'ignored', button: 'Ignore …', title: 'Ignore the group', confirm: 'Ignore' },
-  { state: 'open', button: 'Open again …', title: 'Open the group again', confirm: 'Open again' },
+  {
+    state: 'acknowledged',
+    text: 'Acknowledge …',
+    title: 'Acknowledge the group',
+    confirm: 'Acknowledge',
+    means: 'You, or somebody whom the note names, works on it. Everybody sees that.',
+  },
+  {
+    state: 'ignored',
+    text: 'Ignore …',
+    title: 'Ignore the group',
+    confirm: 'Ignore',
+    means: 'No work is needed. The group keeps this state when more messages join it, and counts them.',
+  },
+  {
+    state: 'open',
+    text: 'Open again …',
+    title: 'Open the group again',
+    confirm: 'Open again',
+    means: 'No one works on it.',
+  },
 ] as const
-
-const MEANS: Readonly<Record<GroupState, string>> = {
-  acknowledged: 'You, or somebody whom the note names, works on it. Everybody sees that.',
-  ignored: 'No work is needed. The group keeps this state when more messages join it, and counts them.',
-  open: 'No one works on it.',
-}
 
 /** The states that the group does not have. */
 export function GroupActions({ group }: Readonly<{ group: FailureGroup }>) {
   const refused = useRefusal('operator')
+  return ACTIONS.filter(({ state }) => state !== group.state).map(({ text, ...action }) => (
+    <DialogButton
+      key={action.state}
+      text={text}
+      refused={refused}
+      dialog={(close) => <MarkDialog group={group} {...action} onClose={close} />}
+    />
+  ))
+}
+
+type MarkDialogProps = Omit<(typeof ACTIONS)[number], 'text'> & Readonly<{ group: FailureGroup; onClose(): void }>
+
+function MarkDialog({ group, state, means, ...frame }: MarkDialogProps) {
   const client = useQueryClient()
-  const [chosen, setChosen] = useState<(typeof ACTIONS)[number]>()
-  const [note, setNote] = useState('')
-  const close = () => setChosen(undefined)
+  const [note, setNote] = useState(group.note ?? '')
+  const mark = async () => {
+    await markGroup(group.key, state, note.trim())
+    await client.invalidateQueries({ queryKey: queryParts.groups })
+  }
   return (
-    <>
-      {ACTIONS.filter(({ state }) => state !== group.state).map((action) => (
-        <Button
-          key={action.state}
-          refused={refused}
-          onPress={() => {
-            setNote(group.note ?? '')
-            setChosen(action)
-          }}
-        >
-          {action.button}
-        </Button>
-      ))}
-      {chosen !== undefined && (
-        <ConfirmDialog
-          title={chosen.title}
-          confirm={chosen.confirm}
-          onClose={close}
-          onConfirm={async () => {
-            await markGroup(group.key, chosen.state, note.trim())
-            await client.invalidateQueries({ queryKey: queryParts.groups })
-          }}
-        >
-          <p>{MEANS[chosen.state]}</p>
-          <TextField
-            label="Note"
-            value={note}
-            onChange={setNote}
-            rows={3}
-            hint="For example what is done, and the number of the ticket."
-            fault={note.length > MAX_NOTE_CHARACTERS ? `At most ${MAX_NOTE_CHARACTERS} characters.` : undefined}
-          />
-        </ConfirmDialog>
-      )}
-    </>
+    <ConfirmDialog {...frame} onConfirm={mark}>
+      <p>{means}</p>
+      <TextField
+        label="Note"
+        value={note}
+        onChange={setNote}
+        rows={3}
+        hint="For example what is done, and the number of the ticket."
+        fault={note.length > MAX_NOTE_CHARACTERS ? `At most ${MAX_NOTE_CHARACTERS} characters.` : undefined}
+      />
+    </ConfirmDialog>
   )
 }

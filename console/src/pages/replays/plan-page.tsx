@@ -1,21 +1,26 @@
 /** `/replays/:plan`: what a plan will run, what it cannot and why, and how far it got. */
-
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
 import { queries } from '../../api/queries.ts'
+import { queryParts } from '../../api/query-keys.ts'
 import type { MessageFilters, ReplayPlan } from '../../api/records/record-types.ts'
+import { changePlan, type PlanAction, runPlan } from '../../api/records/replay-calls.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Button } from '../../ui/controls/button.tsx'
+import { ConfirmButton } from '../../ui/controls/dialog.tsx'
+import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { PlanControls } from './plan-controls.tsx'
-import { PlanFilter } from './plan-filter.tsx'
-import { PlanProgress, PlanState } from './plan-progress.tsx'
-import './replays.css'
+import { PlanFilter, PlanProgress, PlanState } from './plan-parts.tsx'
+import { checkLimits, DEFAULT_LIMITS, toRunLimits } from './run-limits.ts'
 
 /** Beside the events: a plan that runs is looked at while no stream is open, too. */
 const EVERY_MS = 2_000
@@ -52,8 +57,14 @@ export function PlanPage() {
               </p>
             )}
             <PlanControls plan={plan} />
-            <Canaries plan={plan} />
-            <Failures plan={plan} />
+            <Replays title="First of the run" replays={plan.canaries} />
+            <Replays title="What failed again" replays={plan.failures}>
+              <p>
+                {plan.failed > plan.failures.length &&
+                  `The newest ${plan.failures.length} of ${plan.failed.toLocaleString('en')} are shown. `}
+                {!isOver(plan.state) && <FailedByCause />}
+              </p>
+            </Replays>
             <Groups plan={plan} />
             <Cannot title="What cannot run" reasons={plan.cannot} />
             <AskAgain plan={plan} />
@@ -68,46 +79,32 @@ export function PlanPage() {
 /** A plan that is over has its links above. */
 const isOver = (state: ReplayPlan['state']): boolean => state === 'finished' || state === 'cancelled'
 
-function Canaries({ plan: { canaries } }: Readonly<{ plan: ReplayPlan }>) {
-  if (canaries === undefined || canaries.length === 0) return null
-  return (
-    <Section title="First of the run">
-      <Replays replays={canaries} />
-    </Section>
-  )
-}
+const FailedByCause = ({ className }: Readonly<{ className?: string }>) => (
+  <Link className={className} to="/groups" search={{ source: ['replay'] }}>
+    Failed replays by cause
+  </Link>
+)
 
-function Failures({ plan: { failures, failed, state } }: Readonly<{ plan: ReplayPlan }>) {
-  if (failures.length === 0) return null
-  return (
-    <Section title="What failed again">
-      <Replays replays={failures} />
-      <p>
-        {failed > failures.length && `The newest ${failures.length} of ${failed.toLocaleString('en')} are shown. `}
-        {isOver(state) ? null : (
-          <Link to="/groups" search={{ source: ['replay'] }}>
-            Failed replays by cause
-          </Link>
-        )}
-      </p>
-    </Section>
-  )
-}
+type ReplaysProps = Readonly<{ title: string; replays?: ReplayPlan['failures'] | undefined; children?: ReactNode }>
 
-function Replays({ replays }: Readonly<{ replays: ReplayPlan['failures'] }>) {
+function Replays({ title, replays = [], children }: ReplaysProps) {
+  if (replays.length === 0) return null
   return (
-    <ul className="bullets">
-      {replays.map(({ id, replayId, outcome, code }) => (
-        <li key={replayId}>
-          <OutcomeChip outcome={outcome} /> {code === undefined ? null : <code>{code}</code>}{' '}
-          <MessageLink id={replayId}>The replay</MessageLink>
-          {' of '}
-          <MessageLink id={id}>
-            the message <code>{id}</code>
-          </MessageLink>
-        </li>
-      ))}
-    </ul>
+    <Section title={title}>
+      <ul className="bullets">
+        {replays.map(({ id, replayId, outcome, code }) => (
+          <li key={replayId}>
+            <OutcomeChip outcome={outcome} /> {code === undefined ? null : <code>{code}</code>}{' '}
+            <MessageLink id={replayId}>The replay</MessageLink>
+            {' of '}
+            <MessageLink id={id}>
+              the message <code>{id}</code>
+            </MessageLink>
+          </li>
+        ))}
+      </ul>
+      {children}
+    </Section>
   )
 }
 
@@ -168,5 +165,115 @@ function Cannot({ title, reasons }: CannotProps) {
         ))}
       </ul>
     </Section>
+  )
+}
+
+function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
+  const refused = useRefusal('operator')
+  const client = useQueryClient()
+  const { id, state, left, cannot } = plan
+  const { mutate, mutateAsync, isPending, error } = useMutation({
+    mutationFn: (act: () => Promise<ReplayPlan>) => act(),
+    onSuccess: (after) => client.setQueryData(queries.replay(id).queryKey, after),
+    onSettled: () => client.invalidateQueries({ queryKey: queryParts.replays }),
+  })
+  if (isOver(state)) return <PlanEnd plan={plan} />
+  const act = (action: PlanAction) => mutate(() => changePlan(id, action))
+  const isRunnable = state === 'planned' || state === 'paused'
+  return (
+    <section className="panel" aria-label="Run">
+      {isRunnable && left > 0 && <RunForm plan={plan} refused={refused} busy={isPending} onRun={mutate} />}
+      {state === 'planned' && left === 0 && (
+        <p>
+          {cannot.length > 0
+            ? 'No message of this plan can run: the reasons are below.'
+            : 'The filter of this plan finds no message.'}
+        </p>
+      )}
+      <div className="row">
+        {state === 'waiting' && (
+          <Button tone="primary" refused={refused} busy={isPending} onPress={() => act('continue')}>
+            Run the rest ({left.toLocaleString('en')})
+          </Button>
+        )}
+        {(state === 'running' || state === 'waiting') && (
+          <Button text="Pause" refused={refused} busy={isPending} onPress={() => act('pause')} />
+        )}
+        <ConfirmButton
+          text="Cancel the plan …"
+          title="Cancel the plan"
+          confirm="Cancel the plan"
+          tone="danger"
+          refused={refused}
+          onConfirm={async () => void (await mutateAsync(() => changePlan(id, 'cancel')))}
+        >
+          Messages in flight are completed, and no further one starts. The plan cannot be run again; messages that are
+          left stay as they are, and a new plan can take them.
+        </ConfirmButton>
+      </div>
+      <FailureNotice failure={error} />
+    </section>
+  )
+}
+
+/** Where to continue from a plan that is over. */
+function PlanEnd({ plan: { failed } }: Readonly<{ plan: ReplayPlan }>) {
+  return (
+    <div className="row">
+      {failed > 0 && <FailedByCause className="button primary" />}
+      <Link className="button" to="/groups">
+        Failures that are left
+      </Link>
+    </div>
+  )
+}
+
+type RunFormProps = Readonly<{
+  plan: ReplayPlan
+  refused: string | undefined
+  busy: boolean
+  onRun(act: () => Promise<ReplayPlan>): void
+}>
+
+const LIMITS = [
+  { name: 'max', label: 'At most', hint: 'messages; empty for all' },
+  { name: 'concurrency', label: 'At once', hint: '1 keeps their order' },
+  { name: 'perSecond', label: 'Per second', hint: 'empty for no limit' },
+] as const
+
+function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormProps) {
+  const [form, setForm] = useState(DEFAULT_LIMITS)
+  const faults = checkLimits(form)
+  const off = refused ?? (Object.keys(faults).length > 0 ? 'A limit cannot have this value.' : undefined)
+  const set = (changes: Partial<typeof form>) => setForm({ ...form, ...changes })
+  return (
+    <form
+      className="stack"
+      onSubmit={(event) => {
+        event.preventDefault()
+        if (off === undefined) onRun(() => runPlan(id, toRunLimits(form)))
+      }}
+    >
+      <Checkbox checked={form.first} onChange={(first) => set({ first })}>
+        One first, then the rest: the plan waits after the first message until you continue
+      </Checkbox>
+      <div className="columns">
+        {LIMITS.map(({ name, label, hint }) => (
+          <TextField
+            key={name}
+            label={label}
+            hint={hint}
+            value={form[name]}
+            onChange={(value) => set({ [name]: value })}
+            fault={faults[name]}
+          />
+        ))}
+      </div>
+      <div className="row">
+        <Button type="submit" tone="primary" busy={busy} refused={off}>
+          {form.first ? 'Run one first' : `${state === 'paused' ? 'Run on' : 'Run'} (${left.toLocaleString('en')})`}
+        </Button>
+      </div>
+    </form>
   )
 }

@@ -9,9 +9,7 @@ import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
-import { PlanFilter } from './plan-filter.tsx'
-import { PlanProgress, PlanState } from './plan-progress.tsx'
-import './replays.css'
+import { PlanFilter, PlanProgress, PlanState } from './plan-parts.tsx'
 
 const COLUMNS: readonly Column<ReplayPlan>[] = [
   {

@@ -1,30 +1,35 @@
 /** `/tables/:name`: the rows of a table, searched by the service, changed in place. */
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useState } from 'react'
-import { asFailure } from '../../api/api-failure.ts'
+import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { ApiFailure } from '../../api/api-failure.ts'
 import { queryKeys, queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import {
   changeRows,
+  compareRows,
   downloadTable,
   type RowsChange,
   readRows,
   type ShownRow,
   TABLE_FORMATS,
-  type TableMediaType,
   type TableRow,
 } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmButton } from '../../ui/controls/dialog.tsx'
+import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
+import { TaskButton } from '../../ui/controls/plan-button.tsx'
 import { downloadText } from '../../ui/data/clipboard.ts'
+import type { Column } from '../../ui/data/data-table.tsx'
 import { RowList, useRowPages } from '../../ui/data/row-list.tsx'
+import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Empty } from '../../ui/states/states.tsx'
+import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 import { countRows } from '../../ui/table/table-changes.tsx'
-import { rowColumns } from './row-columns.tsx'
-import { AddRowDialog, PasteDialog } from './rows-dialog.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
+import { parsePasted, toRows } from './parse-pasted.ts'
 import { TableFrame } from './table-frame.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
 import './tables.css'
@@ -36,7 +41,7 @@ const FILTERS: readonly Filter[] = [
 
 const route = getRouteApi('/tables/$name')
 
-type Asked = 'add' | 'upload' | 'delete' | Readonly<{ pasted: string }>
+type Asked = 'add' | 'upload' | Readonly<{ pasted: string }>
 
 export function TablePage() {
   const { name } = route.useParams()
@@ -110,14 +115,25 @@ function Rows({ table: { name, columns }, refused, asked, setAsked }: RowsProps)
         onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
       />
       <div className="row">
-        <Button
+        <ConfirmButton
+          text={selected.size === 0 ? 'Delete rows …' : `Delete ${countRows(selected.size)} …`}
+          title={`Delete ${countRows(selected.size)}`}
+          confirm="Delete"
           tone="danger"
           refused={refused ?? (selected.size === 0 ? 'Select rows first.' : undefined)}
-          onPress={() => setAsked('delete')}
+          onConfirm={remove}
         >
-          {selected.size === 0 ? 'Delete rows …' : `Delete ${countRows(selected.size)} …`}
-        </Button>
-        <Downloads name={name} />
+          The next message no longer finds these codes. The version before can be restored.
+        </ConfirmButton>
+        {TABLE_FORMATS.map(({ value, label, ending }) => (
+          <TaskButton
+            key={value}
+            tone="quiet"
+            text={`↓ ${label}`}
+            label={`Download as ${label}`}
+            run={async () => downloadText(await downloadTable(name, value), `${name}${ending}`)}
+          />
+        ))}
       </div>
       <div className="table-grid">
         <RowList
@@ -138,17 +154,6 @@ function Rows({ table: { name, columns }, refused, asked, setAsked }: RowsProps)
       {asked === 'add' && <AddRowDialog {...dialog} />}
       {asked === 'upload' && <UploadDialog name={name} onClose={close} />}
       {typeof asked === 'object' && <PasteDialog pasted={asked.pasted} {...dialog} />}
-      {asked === 'delete' && (
-        <ConfirmDialog
-          title={`Delete ${countRows(selected.size)}`}
-          confirm="Delete"
-          tone="danger"
-          onConfirm={remove}
-          onClose={close}
-        >
-          The next message no longer finds these codes. The version before can be restored.
-        </ConfirmDialog>
-      )}
     </>
   )
 }
@@ -167,22 +172,171 @@ function usePaste(onPaste: ((text: string) => void) | undefined): void {
   }, [])
 }
 
-function Downloads({ name }: Readonly<{ name: string }>) {
-  const { mutate, isPending, variables } = useMutation({
-    mutationFn: (mediaType: TableMediaType) => downloadTable(name, mediaType),
-    onSuccess: (content, mediaType) =>
-      downloadText(content, `${name}${TABLE_FORMATS.find(({ value }) => value === mediaType)?.ending}`),
-    onError: (thrown) => notify(asFailure(thrown).message, 'warn'),
-  })
-  return TABLE_FORMATS.map(({ value, label }) => (
-    <Button
-      key={value}
-      tone="quiet"
-      label={`Download as ${label}`}
-      busy={isPending && variables === value}
-      onPress={() => mutate(value)}
+type RowColumnsOptions = Readonly<{
+  /** Of the table. */
+  name: string
+  columns: readonly string[]
+  /** Why the user may not change rows. */
+  refused: string | undefined
+  selected: ReadonlySet<string>
+  onToggle(key: string): void
+  /** Fails with an ApiFailure. */
+  onChange(change: RowsChange, ifMatch: string | undefined): Promise<void>
+}>
+
+const MAX_CELL_CHARACTERS = 300
+
+function rowColumns(options: RowColumnsOptions): readonly Column<ShownRow>[] {
+  const { name, columns, refused, selected, onToggle, onChange } = options
+  const [keyColumn = ''] = columns
+  const cells = columns.map(
+    (title, index): Column<ShownRow> => ({
+      id: title,
+      title,
+      isName: index === 0,
+      render: ({ cells, etag }) => {
+        const [key = ''] = cells
+        const value = cells[index] ?? ''
+        const save = async (text: string) => {
+          if (index > 0) return onChange({ rows: [{ [keyColumn]: key, [title]: text }] }, etag)
+          const row = Object.fromEntries(columns.map((column, at) => [column, at === 0 ? text : (cells[at] ?? '')]))
+          const change = { rows: [row], remove: [key] }
+          if ((await compareRows(name, change)).changed > 0)
+            throw new ApiFailure(`There is a row ${text} already.`, { status: 409 })
+          return onChange(change, etag)
+        }
+        return refused === undefined ? (
+          <Cell value={value} label={`${title} of ${key}`} isKey={index === 0} onSave={save} />
+        ) : (
+          <span {...(index === 0 && { 'data-row': true, tabIndex: -1 })}>
+            <VisibleText text={value} max={MAX_CELL_CHARACTERS} />
+          </span>
+        )
+      },
+    }),
+  )
+  if (refused !== undefined) return cells
+  return [
+    ...cells,
+    {
+      title: 'Select',
+      render: ({ cells: [key = ''] }) => (
+        <Checkbox checked={selected.has(key)} onChange={() => onToggle(key)}>
+          <span className="visually-hidden">Select {key}</span>
+        </Checkbox>
+      ),
+    },
+  ]
+}
+
+type CellProps = Readonly<{ value: string; label: string; isKey: boolean; onSave(text: string): Promise<void> }>
+
+/** What is typed stays until Enter stores it or Esc discards it. */
+function Cell({ value, label, isKey, onSave }: CellProps) {
+  const [text, setText] = useState<string>()
+  /** After a change the cell has the focus again. */
+  const isBack = useRef(false)
+  const { mutate, isPending, error, reset } = useMutation({ mutationFn: onSave, onSuccess: () => end() })
+  const end = () => {
+    reset()
+    isBack.current = true
+    setText(undefined)
+  }
+  if (text === undefined) {
+    return (
+      <button
+        type="button"
+        className="table-cell"
+        title={`Change ${label}`}
+        ref={(button) => {
+          if (isBack.current) button?.focus()
+          isBack.current = false
+        }}
+        onClick={() => setText(value)}
+        {...(isKey && { 'data-row': true })}
+      >
+        <VisibleText text={value} max={MAX_CELL_CHARACTERS} />
+        <span className="visually-hidden">, change {label}</span>
+      </button>
+    )
+  }
+  return (
+    <>
+      <TextField
+        label={label}
+        hideLabel
+        value={text}
+        onChange={setText}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') end()
+          else if (event.key !== 'Enter' || isPending) return
+          else if (text === value) end()
+          else mutate(text)
+          event.stopPropagation()
+        }}
+        ref={focusField}
+      />
+      <FailureNotice failure={error} />
+    </>
+  )
+}
+
+const focusField = (field: HTMLInputElement | null): void => {
+  field?.focus()
+  field?.select()
+}
+
+type RowsDialogProps = Readonly<{ name: string; columns: readonly string[]; onStored(): void; onClose(): void }>
+
+function AddRowDialog({ name, columns, onStored, onClose }: RowsDialogProps) {
+  const [cells, setCells] = useState<readonly string[]>(columns.map(() => ''))
+  const change = { rows: [Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? '']))] }
+  return (
+    <StoreDialog
+      title={`Add a row to ${name}`}
+      name={name}
+      refused={cells[0] === '' ? `Fill in ${columns[0]} first: it is the key.` : undefined}
+      compare={() => compareRows(name, change)}
+      store={(how) => changeRows(name, change, how)}
+      onStored={onStored}
+      onClose={onClose}
     >
-      ↓ {label}
-    </Button>
-  ))
+      {columns.map((column, index) => (
+        <TextField
+          key={column}
+          label={column}
+          value={cells[index] ?? ''}
+          onChange={(text) => setCells((before) => before.with(index, text))}
+          isRequired={index === 0}
+        />
+      ))}
+    </StoreDialog>
+  )
+}
+
+/** `pasted`: on the page, before the dialog was open. */
+function PasteDialog({ pasted, ...props }: RowsDialogProps & Readonly<{ pasted: string }>) {
+  const { name, columns, onStored, onClose } = props
+  const [text, setText] = useState(pasted)
+  const lines = parsePasted(text)
+  const change = { rows: toRows(lines, columns) }
+  return (
+    <StoreDialog
+      title={`Paste rows into ${name}`}
+      name={name}
+      refused={change.rows.length === 0 ? 'Paste rows first.' : undefined}
+      isComplete={pasted !== ''}
+      compare={() => compareRows(name, change)}
+      store={(how) => changeRows(name, change, how)}
+      onStored={onStored}
+      onClose={onClose}
+    >
+      <p>
+        Copy the rows in the spreadsheet and paste them here. Their cells are{' '}
+        <VisibleText text={columns.join(', ')} max={500} />, in this order; or the first line names the columns. A row
+        whose key is there already is changed; columns that are not pasted keep their values.
+      </p>
+      <TextField label="Rows" value={text} onChange={setText} rows={10} />
+    </StoreDialog>
+  )
 }

@@ -2,7 +2,6 @@
 
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { queries } from '../../api/queries.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -25,7 +24,6 @@ export function TableVersionsPage() {
   const refused = useRefusal('author')
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [restored, setRestored] = useState<number>()
   const query = useQuery(queries.tableVersions(name))
   const [newest] = query.data ?? []
   const isDeleted = newest?.rows === undefined
@@ -51,7 +49,15 @@ export function TableVersionsPage() {
     },
     ...VERSION_COLUMNS,
     { title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
-    restoreColumn(explainRefusal, setRestored),
+    restoreColumn(explainRefusal, (version, close) => (
+      <StoreDialog
+        title={`Restore version ${version}`}
+        name={name}
+        compare={() => compareTableVersions(name, lastWithRows(query.data ?? []), version)}
+        store={(change) => restoreTable(name, version, change)}
+        onClose={close}
+      />
+    )),
   ]
   return (
     <TableFrame
@@ -83,15 +89,6 @@ export function TableVersionsPage() {
                 getRowId={({ version }) => String(version)}
               />
               <Comparison name={name} versions={versions} {...search} />
-              {restored !== undefined && newest !== undefined && (
-                <StoreDialog
-                  title={`Restore version ${restored}`}
-                  name={name}
-                  compare={() => compareTableVersions(name, lastWithRows(versions), restored)}
-                  store={(change) => restoreTable(name, restored, change)}
-                  onClose={() => setRestored(undefined)}
-                />
-              )}
             </>
           )}
         </QueryView>

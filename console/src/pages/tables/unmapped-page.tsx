@@ -1,27 +1,28 @@
 /** `/unmapped`: the codes that messages missed in tables: filled here, and their messages replayed. */
-
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
-import { type ClipboardEvent, useState } from 'react'
+import { type ClipboardEvent, useState, useSyncExternalStore } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { queries } from '../../api/queries.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { createStore, type Store, useStore } from '../../api/store.ts'
-import { changeRows, removeUnmapped, type TableRow } from '../../api/table-calls.ts'
+import { changeRows, removeUnmapped, type TableRow, type UnmappedCode } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
-import { Checkbox, SelectField, toChoices } from '../../ui/controls/fields.tsx'
+import { Checkbox, SelectField, TextField, toChoices } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
-import { DataTable } from '../../ui/data/data-table.tsx'
+import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { FreshRows, useStableRows } from '../../ui/data/row-list.tsx'
+import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty, Loading, QueryView } from '../../ui/states/states.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { parsePasted, toRows } from './parse-pasted.ts'
-import { keyOf, type MissedRow, unmappedColumns, type Values } from './unmapped-columns.tsx'
 import './tables.css'
 
 const route = getRouteApi('/unmapped')
@@ -305,3 +306,112 @@ function matchPasted(text: string, rows: readonly MissedRow[], at: number) {
 
 const sayPasted = (taken: number, left: number): string =>
   `${wholeNumber(taken)} pasted${left === 0 ? '' : `; ${wholeNumber(left)} of the lines ${left === 1 ? 'is' : 'are'} of no code that is listed`}.`
+
+/** `fill`: the column to fill; undefined while the user has to choose it. */
+type MissedRow = UnmappedCode & Readonly<{ table: TableRow; fill: string | undefined }>
+
+const keyOf = ({ table, column, code }: MissedRow): string => JSON.stringify([table.name, column, code])
+
+/** What is typed, by `keyOf`. */
+type Values = ReadonlyMap<string, string>
+
+type UnmappedColumnsOptions = Readonly<{
+  values: Store<Values>
+  /** Why the user may not fill codes. */
+  refused: string | undefined
+  onRemove(row: MissedRow): void
+}>
+
+const MAX_CHARACTERS = 200
+const MAX_ENDPOINTS = 3
+
+const unmappedColumns = (options: UnmappedColumnsOptions): readonly Column<MissedRow>[] => [
+  {
+    title: 'Code',
+    isName: true,
+    render: ({ table: { name }, code }) => (
+      <Link to="/messages" search={{ missed: [`${name}:${code}`] }} data-row title="Messages that missed it">
+        <VisibleText code text={code} max={MAX_CHARACTERS} />
+        <span className="visually-hidden">, messages that missed it in {name}</span>
+      </Link>
+    ),
+  },
+  {
+    title: 'Table',
+    render: ({ table: { name }, code, column }) => (
+      <span>
+        <Link to="/tables/$name" params={{ name }} search={{ search: code }}>
+          {name}
+        </Link>{' '}
+        · <VisibleText text={column} max={MAX_CHARACTERS} />
+      </span>
+    ),
+  },
+  {
+    title: 'Translated to',
+    render: (row) =>
+      row.filled ? (
+        <StatusChip tone="good">filled</StatusChip>
+      ) : options.refused !== undefined ? (
+        <span className="quiet">–</span>
+      ) : row.fill === undefined ? (
+        <span className="quiet">Choose the column first</span>
+      ) : (
+        <ValueField row={row} values={options.values} />
+      ),
+  },
+  { title: 'Missed', align: 'end', render: ({ count }) => wholeNumber(count) },
+  { title: 'First', render: ({ firstAt }) => <Time at={firstAt} /> },
+  {
+    title: 'Last',
+    render: ({ lastAt, messages: [newest] }) =>
+      newest === undefined ? (
+        <Time at={lastAt} />
+      ) : (
+        <Link to="/messages/$id" params={{ id: newest }} title="The newest message">
+          <Time at={lastAt} />
+        </Link>
+      ),
+  },
+  {
+    title: 'Endpoints',
+    render: ({ endpoints }) => (
+      <>
+        {endpoints.slice(0, MAX_ENDPOINTS).map(({ id, name, count }) => (
+          <div key={id}>
+            <Link to="/endpoints/$id/edit" params={{ id }}>
+              <VisibleText text={name} max={MAX_CHARACTERS} />
+            </Link>{' '}
+            <span className="quiet">{wholeNumber(count)}</span>
+          </div>
+        ))}
+        {endpoints.length > MAX_ENDPOINTS && <span className="quiet">and {endpoints.length - MAX_ENDPOINTS} more</span>}
+      </>
+    ),
+  },
+  {
+    title: 'Remove',
+    render: (row) => (
+      <Button
+        text="×"
+        tone="quiet"
+        label={`Remove ${row.code} of ${row.table.name} from the list`}
+        refused={options.refused}
+        onPress={() => options.onRemove(row)}
+      />
+    ),
+  },
+]
+
+/** Only the field whose value changes is rendered again. */
+function ValueField({ row, values }: Readonly<{ row: MissedRow; values: Store<Values> }>) {
+  const key = keyOf(row)
+  return (
+    <TextField
+      label={`${row.fill} of ${row.code} in ${row.table.name}`}
+      hideLabel
+      value={useSyncExternalStore(values.subscribe, () => values.get().get(key) ?? '')}
+      onChange={(value) => values.set(new Map(values.get()).set(key, value))}
+    />
+  )
+}

@@ -1,5 +1,4 @@
 /** `/endpoints/:id/tests`: the stored tests, what they found the last time, and changing them. */
-
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,16 +9,21 @@ import { readTests, type StoredTest, storeTests } from '../../api/run-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyCodeEditor } from '../../ui/code/lazy-views.tsx'
 import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
-import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { ConfirmButton, ConfirmDialog, DialogButton } from '../../ui/controls/dialog.tsx'
+import { TextField } from '../../ui/controls/fields.tsx'
+import { TaskButton } from '../../ui/controls/plan-button.tsx'
+import { Fact, Facts } from '../../ui/data/facts.tsx'
+import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
+import { duration } from '../../ui/data/time.tsx'
+import { shortJson } from '../../ui/endpoint/change-list.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { FaultDetails } from '../../ui/states/fault-details.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
-import { TestCard } from './test-card.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { newTest, REFUSALS, withChange } from './test-file.ts'
-import { type TestRuns, useTestRuns } from './test-runs.ts'
+import { type TestResult, type TestRunResult, type TestRuns, useTestRuns } from './test-runs.ts'
 
 const route = getRouteApi('/endpoints/$id/tests')
 
@@ -212,4 +216,134 @@ function parseTest(text: string): StoredTest {
   if (typeof value === 'object' && value !== null && typeof (value as StoredTest).name === 'string')
     return value as StoredTest
   throw new ApiFailure('A test is an object with a name.', { status: 400 })
+}
+
+const TONES: Readonly<Record<TestResult['verdict'], Tone>> = { passed: 'good', failed: 'bad', skipped: 'quiet' }
+
+type TestCardProps = Readonly<{
+  id: string
+  test: StoredTest
+  run: TestRunResult | undefined
+  /** Why the user may neither run nor change tests. */
+  refused: string | undefined
+  isRunning: boolean
+  onRun(): void
+  onEdit(): void
+  /** `reason`: undefined runs the test again. */
+  onSkip(reason: string | undefined): Promise<void>
+  onDelete(): Promise<void>
+}>
+
+function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onSkip, onDelete }: TestCardProps) {
+  const skip = typeof test.skip === 'string' ? test.skip : undefined
+  return (
+    <li className="panel">
+      <div className="between">
+        <h2>
+          <VisibleText text={test.name} max={200} />
+        </h2>
+        <Verdict run={run} skip={skip} />
+      </div>
+      {skip !== undefined && (
+        <p className="quiet">
+          Skipped: <VisibleText text={skip} />
+        </p>
+      )}
+      {run !== undefined && run.result.mismatches.length > 0 && <Mismatches mismatches={run.result.mismatches} />}
+      <div className="row">
+        <Button text="Run" refused={refused} busy={isRunning} onPress={onRun} label={`Run ${test.name}`} />
+        <Link
+          className="button"
+          to="/endpoints/$id/edit"
+          params={{ id }}
+          search={{ test: test.name }}
+          aria-label={`Open in editor: ${test.name}`}
+        >
+          Open in editor
+        </Link>
+        <Button text="Edit JSON …" refused={refused} onPress={onEdit} label={`Edit JSON: ${test.name}`} />
+        {skip === undefined ? (
+          <DialogButton
+            text="Skip …"
+            refused={refused}
+            label={`Skip ${test.name}`}
+            dialog={(close) => <SkipDialog name={test.name} onSkip={onSkip} onClose={close} />}
+          />
+        ) : (
+          <TaskButton
+            text="Do not skip"
+            refused={refused}
+            run={() => onSkip(undefined)}
+            label={`Do not skip ${test.name}`}
+          />
+        )}
+        <ConfirmButton
+          text="Delete …"
+          title="Delete this test"
+          confirm="Delete test"
+          tone="quiet"
+          refused={refused}
+          label={`Delete ${test.name}`}
+          onConfirm={onDelete}
+        >
+          <p>
+            The test “<VisibleText text={test.name} />” is deleted for everybody. It cannot be undone.
+          </p>
+        </ConfirmButton>
+      </div>
+    </li>
+  )
+}
+
+function Verdict({ run, skip }: Readonly<{ run: TestRunResult | undefined; skip: string | undefined }>) {
+  if (run === undefined) return <StatusChip tone="quiet">{skip === undefined ? 'Not run' : 'skipped'}</StatusChip>
+  const { result, version } = run
+  return (
+    <span className="row">
+      <StatusChip tone={TONES[result.verdict]}>{result.verdict}</StatusChip>
+      <span className="quiet">
+        {result.verdict === 'skipped' ? '' : duration(result.ms)}
+        {version === undefined || result.verdict === 'skipped' ? '' : `, version ${version}`}
+      </span>
+    </span>
+  )
+}
+
+function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
+  return (
+    <ul className="stack callout bad" aria-label="What differs">
+      {mismatches.map(({ path, message, expected, actual }) => (
+        <li key={`${path} ${message}`}>
+          <p>
+            <VisibleText code text={path} /> <VisibleText text={message} />
+          </p>
+          <Facts>
+            <Fact name="expected">
+              <VisibleText code text={shortJson(expected)} />
+            </Fact>
+            <Fact name="actual">
+              <VisibleText code text={shortJson(actual)} />
+            </Fact>
+          </Facts>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type SkipDialogProps = Readonly<{ name: string; onSkip(reason: string): Promise<void>; onClose(): void }>
+
+function SkipDialog({ name, onSkip, onClose }: SkipDialogProps) {
+  const [reason, setReason] = useState('')
+  return (
+    <ConfirmDialog
+      title={`Skip the test “${name}”`}
+      confirm="Skip"
+      refused={reason.trim() === '' ? 'Give a reason first.' : undefined}
+      onConfirm={() => onSkip(reason.trim())}
+      onClose={onClose}
+    >
+      <TextField label="Reason" value={reason} onChange={setReason} hint="Reports show it to everyone" />
+    </ConfirmDialog>
+  )
 }

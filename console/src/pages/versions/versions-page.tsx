@@ -2,14 +2,22 @@
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { deleteEndpoint, readVersion, type Version } from '../../api/document-calls.ts'
+import { ApiFailure } from '../../api/api-failure.ts'
+import { get } from '../../api/client.ts'
+import {
+  deleteEndpoint,
+  readDocument,
+  readVersion,
+  restoreVersion,
+  type Version,
+  type VersionDiff,
+} from '../../api/document-calls.ts'
 import { queries } from '../../api/queries.ts'
 import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-views.tsx'
-import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { ConfirmDialog, DialogButton } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { comparedVersions, restoreColumn, VERSION_COLUMNS, VersionRange } from '../../ui/data/versions.tsx'
@@ -18,7 +26,6 @@ import { EndpointPage, useEndpointRow } from '../../ui/endpoint/endpoint-page.ts
 import { notify } from '../../ui/states/notices.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { RestoreDialog } from './restore-dialog.tsx'
 
 const route = getRouteApi('/endpoints/$id/versions')
 
@@ -28,18 +35,20 @@ export function VersionsPage() {
   const navigate = route.useNavigate()
   const { data: row } = useEndpointRow(id)
   const refused = useRefusal('author')
-  const [restoring, setRestoring] = useState<number>()
-  const [isDeleting, setDeleting] = useState(false)
   const query = useQuery(queries.versions(id))
   const compare = (changes: Readonly<{ from?: number; to?: number }>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false })
-  const deleteRefused = refused ?? (row === null ? 'The endpoint is deleted already.' : undefined)
   return (
     <EndpointPage
       id={id}
       part="Versions"
       actions={
-        <Button text="Delete endpoint …" tone="danger" refused={deleteRefused} onPress={() => setDeleting(true)} />
+        <DialogButton
+          text="Delete endpoint …"
+          tone="danger"
+          refused={refused ?? (row === null ? 'The endpoint is deleted already.' : undefined)}
+          dialog={(close) => row && <DeleteDialog id={id} name={row.name} onClose={close} />}
+        />
       }
     >
       <QueryView query={query} what="Loading the versions">
@@ -50,7 +59,7 @@ export function VersionsPage() {
             <>
               <DataTable
                 label="Versions"
-                columns={versionColumns({ id, versions, refused, onRestore: setRestoring })}
+                columns={versionColumns(id, versions, refused)}
                 rows={versions}
                 getRowId={({ version }) => String(version)}
                 isCurrent={({ version }) => version === shown?.to}
@@ -66,21 +75,16 @@ export function VersionsPage() {
           )
         }}
       </QueryView>
-      {restoring !== undefined && <RestoreDialog id={id} version={restoring} onClose={() => setRestoring(undefined)} />}
-      {isDeleting && row && <DeleteDialog id={id} name={row.name} onClose={() => setDeleting(false)} />}
     </EndpointPage>
   )
 }
 
-type VersionColumnsOptions = Readonly<{
-  id: string
-  versions: readonly Version[]
-  /** Why the user may not restore. */
-  refused: string | undefined
-  onRestore(version: number): void
-}>
-
-function versionColumns({ id, versions, refused, onRestore }: VersionColumnsOptions): readonly Column<Version>[] {
+/** `refused`: why the user may not restore. */
+function versionColumns(
+  id: string,
+  versions: readonly Version[],
+  refused: string | undefined,
+): readonly Column<Version>[] {
   const current = versions[0]
   const explainRefusal = ({ version, method }: Version): string | undefined => {
     if (method === 'delete') return 'This version is a deletion: it has no document.'
@@ -107,7 +111,7 @@ function versionColumns({ id, versions, refused, onRestore }: VersionColumnsOpti
       },
     },
     ...VERSION_COLUMNS,
-    restoreColumn(explainRefusal, onRestore),
+    restoreColumn(explainRefusal, (version, close) => <RestoreDialog id={id} version={version} onClose={close} />),
   ]
 }
 
@@ -192,3 +196,73 @@ const useVersionText = (id: string, version: number) =>
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   })
+
+/** `changes`: none of an endpoint that is not stored any more. */
+type RestorePlan = Readonly<{ etag: string | undefined; changes: VersionDiff['changes'] | undefined }>
+
+type RestoreDialogProps = Readonly<{
+  id: string
+  version: number
+  onClose(): void
+}>
+
+function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
+  const client = useQueryClient()
+  const [note, setNote] = useState('')
+  const plan = useQuery({
+    ...keyed(answerKey<RestorePlan>('restore-plan', 'of', id, version), async ({ signal }) => {
+      const etag = await readEtag(id, signal)
+      // Not those of the page: somebody may have changed the endpoint since.
+      const [current] = await get('/endpoints/{id}/versions', { path: { id } }, signal)
+      if (etag === undefined || current === undefined) return { etag, changes: undefined }
+      const { changes } = await get(
+        '/endpoints/{id}/versions/{version}/diff/{other}',
+        { path: { id, version: current.version, other: version } },
+        signal,
+      )
+      return { etag, changes }
+    }),
+    staleTime: 0,
+    gcTime: 0,
+  })
+  const restore = async () => {
+    const { warnings } = await restoreVersion(id, version, { ifMatch: plan.data?.etag, note: note.trim() })
+    await client.invalidateQueries({ queryKey: queryParts.endpoints })
+    const said = [`Version ${version} is active again.`, ...warnings.map(({ message }) => message)]
+    notify(said.join(' '), warnings.length === 0 ? 'good' : 'warn')
+  }
+  return (
+    <ConfirmDialog
+      title={`Restore version ${version}`}
+      size="large"
+      confirm="Restore"
+      refused={plan.data === undefined ? 'What it changes is not known yet.' : undefined}
+      isDismissable={false}
+      onConfirm={restore}
+      onRetry={({ status }) => (status === 412 ? () => void plan.refetch() : undefined)}
+      onClose={onClose}
+    >
+      <p>The next message uses this version. It becomes a new version, so it can be undone in the same way.</p>
+      <QueryView query={plan} what="Comparing">
+        {({ changes }) =>
+          changes === undefined ? (
+            <p>The endpoint was deleted; it comes back with its old id.</p>
+          ) : (
+            <ChangeList changes={changes} />
+          )
+        }
+      </QueryView>
+      <TextField label="Note" value={note} onChange={setNote} hint="For the versions and the audit log" />
+    </ConfirmDialog>
+  )
+}
+
+/** A deleted endpoint has none. */
+async function readEtag(id: string, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return (await readDocument(id, signal)).etag
+  } catch (thrown) {
+    if (thrown instanceof ApiFailure && thrown.status === 404) return undefined
+    throw thrown
+  }
+}

@@ -1,6 +1,7 @@
 /** What the lists of versions have in common: when, what, who, and why. */
+import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/client.ts'
-import { Button } from '../controls/button.tsx'
+import { DialogButton } from '../controls/dialog.tsx'
 import { SelectField } from '../controls/fields.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import type { Column } from './data-table.tsx'
@@ -50,15 +51,15 @@ export const VERSION_COLUMNS: readonly Column<ListedVersion>[] = [
 /** `explainRefusal`: why the version cannot be restored, or the user may not. */
 export const restoreColumn = <Listed extends Readonly<{ version: number }>>(
   explainRefusal: (version: Listed) => string | undefined,
-  onRestore: (version: number) => void,
+  dialog: (version: number, close: () => void) => ReactNode,
 ): Column<Listed> => ({
   title: 'Restore',
   render: (version) => (
-    <Button
+    <DialogButton
       text="Restore …"
       label={`Restore version ${version.version}`}
       refused={explainRefusal(version)}
-      onPress={() => onRestore(version.version)}
+      dialog={(close) => dialog(version.version, close)}
     />
   ),
 })
