@@ -9,6 +9,7 @@ import {
   described,
   enumSchema,
   extend,
+  flag,
   list,
   moment,
   named,
@@ -89,6 +90,20 @@ export const Me = named(
   { name: text },
 )
 
+export const SignIn = named('SignIn', {
+  clientId: text,
+  scope: text,
+  provider: described(
+    object({
+      issuer: text,
+      authorization_endpoint: text,
+      token_endpoint: text,
+      authorization_response_iss_parameter_supported: flag,
+    }),
+    'What the OpenID Connect provider publishes of itself (RFC 8414).',
+  ),
+})
+
 export const accessRoutes = [
   route({
     method: 'GET',
@@ -163,6 +178,19 @@ export const accessRoutes = [
       ...describe(caller),
       messageOrigin: messageOrigin(request.headers.host),
     }),
+  }),
+  route({
+    method: 'GET',
+    path: '/sign-in',
+    role: 'open',
+    summary: 'How people sign in to the console: empty, or the OpenID Connect provider of MANAGEMENT_OIDC_CLIENT_ID.',
+    answers: { 200: answer('The provider, if there is one.', object({}, { oidc: SignIn })) },
+    sends: 'no-store',
+    fails: ['IDENTITY_UNAVAILABLE'],
+    handle: async (_call, { signIn }) => {
+      const oidc = await signIn()
+      return oidc === undefined ? {} : { oidc }
+    },
   }),
 ]
 

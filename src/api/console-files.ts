@@ -8,6 +8,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Failure } from '../core/failure.ts'
 import { isKnownEtag } from '../endpoints/precondition.ts'
 import { pathFromUrl } from '../inbound/http/replies.ts'
+import type { ManagementAccess } from './access/management-access.ts'
 import { NO_STORE } from './answers.ts'
 
 /** In the log at the start, as the answer of each page, and as the end of an install. */
@@ -32,16 +33,16 @@ const CODINGS: readonly Readonly<{ coding: string; suffix: string }>[] = [
 const NONCE_PLACEHOLDER = '%STYLE_NONCE%'
 
 /**
- * The page runs its own files only, calls its own origin only, is in no frame and cannot write HTML from text. Its editor
- * adds styles, so these are allowed with the nonce of the answer.
+ * The page runs its own files only, calls its own origin and that of `tokenUrl` only, is in no frame and cannot write HTML from
+ * text. Its editor adds styles, so these are allowed with the nonce of the answer.
  */
-const policyWith = (nonce: string): string =>
+const policyWith = (nonce: string, tokenUrl?: string): string =>
   [
     "default-src 'none'",
     "script-src 'self'",
     `style-src 'self'${nonce === '' ? '' : ` 'nonce-${nonce}'`}`,
     "img-src 'self'",
-    "connect-src 'self'",
+    `connect-src 'self'${tokenUrl === undefined ? '' : ` ${new URL(tokenUrl).origin}`}`,
     "base-uri 'none'",
     "form-action 'none'",
     "frame-ancestors 'none'",
@@ -67,11 +68,13 @@ const ASSET_HEADERS = {
 /** The build in a folder, read when it is asked for. */
 export class ConsoleFiles {
   readonly #folder: URL
+  readonly #signIn: ManagementAccess['signIn']
   readonly #readAsset: (name: string) => Promise<Asset | undefined>
   #page: Promise<string> | undefined
 
-  constructor(folder: URL) {
+  constructor(folder: URL, signIn: ManagementAccess['signIn']) {
     this.#folder = folder
+    this.#signIn = signIn
     this.#readAsset = createAssetReader(new URL('assets/', folder))
   }
 
@@ -82,10 +85,19 @@ export class ConsoleFiles {
   /** Sends the page for each URL below /console/, and its files for those below /console/assets/. Fails with ROUTE_UNKNOWN. */
   async send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const path = pathFromUrl(request.url)
-    if (!path.startsWith(ASSETS)) return sendPage(reply, await this.#readPage())
+    if (!path.startsWith(ASSETS)) return sendPage(reply, await this.#readPage(), await this.#tokenUrl())
     const asset = await this.#readAsset(path.slice(ASSETS.length))
     if (asset === undefined) throw new Failure('ROUTE_UNKNOWN', `There is no file ${path} of the console.`)
     return sendAsset(request, reply, asset)
+  }
+
+  /** While the provider is away nobody can sign in there, and the page says so. */
+  async #tokenUrl(): Promise<string | undefined> {
+    const signIn = await this.#signIn().catch((thrown: unknown) => {
+      if (thrown instanceof Failure) return undefined
+      throw thrown
+    })
+    return signIn?.provider.token_endpoint
   }
 
   #readPage(): Promise<string> {
@@ -100,9 +112,9 @@ export class ConsoleFiles {
 const missing = (thrown: NodeJS.ErrnoException): Error =>
   thrown.code === 'ENOENT' ? new Failure('ROUTE_UNKNOWN', CONSOLE_MISSING) : thrown
 
-function sendPage(reply: FastifyReply, page: string): FastifyReply {
+function sendPage(reply: FastifyReply, page: string, tokenUrl: string | undefined): FastifyReply {
   const nonce = randomBytes(16).toString('base64url')
-  reply.headers({ ...HEADERS, ...NO_STORE, 'content-security-policy': policyWith(nonce) })
+  reply.headers({ ...HEADERS, ...NO_STORE, 'content-security-policy': policyWith(nonce, tokenUrl) })
   return reply.type('text/html; charset=utf-8').send(page.replace(NONCE_PLACEHOLDER, nonce))
 }
 

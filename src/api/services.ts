@@ -31,6 +31,7 @@ import type { RunRequestedTests } from '../try/tests/requested-tests.ts'
 import type { StoredTests } from '../try/tests/stored-tests.ts'
 import type { ApiKeys } from './access/api-keys.ts'
 import type { AuditLog } from './access/audit-log.ts'
+import type { ManagementAccess } from './access/management-access.ts'
 import type { ConsoleFiles } from './console-files.ts'
 import type { EventStreams } from './event-streams.ts'
 import type { RecentReads } from './recent-reads.ts'
@@ -76,6 +77,7 @@ export type Api = EndpointAids &
     audit: AuditLog
     /** `did` of the route that an entry of the audit log names, as `PUT /endpoints/{id}`. */
     didOf: (what: string) => string | undefined
+    signIn: ManagementAccess['signIn']
     uptimeMs: () => number
     health: () => Promise<Health>
     /** The counts of the messages of all endpoints. */

@@ -196,6 +196,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     keys: managementAuth.keys,
     audit: managementAuth.audit,
     didOf: (what: string) => DID.get(what),
+    signIn: managementAuth.signIn,
     uptimeMs: health.uptimeMs,
     health: health.health,
     reportAll: health.reportAll,
@@ -204,7 +205,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     messageOrigin: (calledAs: string | undefined) =>
       messageOrigin({ ...settings, serverPort: messagePort() || settings.serverPort }, calledAs),
     events: new EventStreams(watching.events),
-    consoleFiles: new ConsoleFiles(consoleFolder),
+    consoleFiles: new ConsoleFiles(consoleFolder, managementAuth.signIn),
     samples: createSamples(options.samplesFolder),
     describe: () => {
       description ??= describe()
@@ -315,6 +316,7 @@ export function openManagementAuth(options: AuthOptions) {
   return {
     keys: access.keys,
     audit: access.audit,
+    signIn: access.signIn,
     /** Requires a role for every route of a scope; to be called before the routes are added. */
     protect: (scope: FastifyInstance, port: Port, authoriseSender?: AuthoriseSender) =>
       addAuthHook(scope, { ...access, authoriseSender, onRoute: (route) => routes.push({ port, ...route }) }),

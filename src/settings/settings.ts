@@ -62,6 +62,7 @@ function findContradictions(settings: Settings): string[] {
   const { serverPort, host, adminPort, adminHost, serverHeadersTimeoutMs, serverRequestTimeoutMs } = settings
   const { workers, maxMessagesInFlight, databaseUrl } = settings
   const { managementAuth, managementOidcIssuer, managementOidcAudience, managementOidcJwksUrl } = settings
+  const { managementOidcClientId } = settings
   const { kafkaTls, kafkaTlsCa, kafkaTlsCert, kafkaTlsKey } = settings
   const { mllpTargetTls, mllpTargetTlsCa, mllpTargetTlsCert, mllpTargetTlsKey } = settings
   const { mllpTlsCert, mllpTlsKey, mllpTlsCa } = settings
@@ -86,7 +87,9 @@ function findContradictions(settings: Settings): string[] {
     ],
     [
       // Without this rule, an operator who names a provider could believe that it is asked.
-      !isOidc && (managementOidcIssuer ?? managementOidcAudience ?? managementOidcJwksUrl) !== undefined,
+      !isOidc &&
+        (managementOidcIssuer ?? managementOidcAudience ?? managementOidcJwksUrl ?? managementOidcClientId) !==
+          undefined,
       'MANAGEMENT_OIDC_… is given, but MANAGEMENT_AUTH is not oidc. Set it to oidc or leave the others out.',
     ],
     [

@@ -3,7 +3,7 @@ import createClient from 'openapi-fetch'
 import type { Paths, Schemas } from '../../../src/api/types.ts'
 import { ApiFailure, serviceAway, toApiFailure } from './api-failure.ts'
 import { reportAnswer, reportNoAnswer } from './connection.ts'
-import { currentKey, refusal } from './credentials.ts'
+import { refusal, validKey } from './credentials.ts'
 
 export type { Schemas }
 
@@ -11,7 +11,7 @@ const TIMEOUT_MS = 30_000
 
 /** Sends a call with the key. `isEndless`: its answer does not end. Fails with an ApiFailure, of status 0 without an answer. */
 export async function callService(request: Request, { isEndless = false } = {}): Promise<Response> {
-  const key = currentKey()
+  const key = await validKey()
   const headers = new Headers(request.headers)
   if (key !== undefined) headers.set('authorization', `Bearer ${key}`)
   // The service takes no change without it, not even one without a body.

@@ -1,7 +1,15 @@
 /** The caller of the console: read from `/me` with the key, and passed to every view. */
-import { ApiFailure } from './api-failure.ts'
+import { ApiFailure, asFailure } from './api-failure.ts'
 import { api, readData, type Schemas } from './client.ts'
-import { clearEverything, currentKey, forgetKey, refusal, takeKey } from './credentials.ts'
+import {
+  clearEverything,
+  currentKey,
+  forgetKey,
+  refusal,
+  rememberSignIn,
+  takeKey,
+  takePendingSignIn,
+} from './credentials.ts'
 import { createStore, useStore } from './store.ts'
 
 export type Role = Schemas['Role']
@@ -18,11 +26,12 @@ const readMe = (now: Session): Me | undefined => ('me' in now ? now.me : undefin
 
 /** Asks who the caller is. Never rejects: the session says what became of it. */
 export async function startSession(): Promise<void> {
+  const failed = await finishSignIn()
   try {
     session.set({ state: 'known', me: await readData(api.GET('/me')) })
   } catch (thrown) {
     const failure = thrown instanceof ApiFailure ? thrown : undefined
-    if (failure?.status === 401) refuse(reasonToSignIn(failure.message))
+    if (failure?.status === 401) refuse(failed ?? reasonToSignIn(failure.message))
     else if (failure?.status === 403) refuse(failure.message)
     else session.set({ state: 'away' })
   }
@@ -35,12 +44,40 @@ const TOKEN = /^[\w.~+/-]+=*$/
 export async function signIn(key: string, keep: boolean): Promise<void> {
   if (!TOKEN.test(key)) throw new ApiFailure(NOT_A_TOKEN, { status: 401 })
   const before = currentKey()
-  takeKey(key, keep)
+  takeKey({ key }, keep)
   try {
     session.set({ state: 'known', me: await readData(api.GET('/me')) })
   } catch (thrown) {
     if (before === undefined) forgetKey()
     throw thrown
+  }
+}
+
+/** Leaves the page for that of the provider, which sends the user back to where they are now. Fails with an ApiFailure. */
+export async function signInAtProvider(provider: Schemas['SignIn'], keep: boolean): Promise<void> {
+  const { beginSignIn } = await import('./oidc.ts')
+  const { url, pending } = await beginSignIn(provider, keep)
+  rememberSignIn(pending)
+  location.assign(url)
+}
+
+/**
+ * If the URL is an answer of the provider: takes it out of the URL before the router reads that, and gets the token for it.
+ * Out: why there is none.
+ */
+async function finishSignIn(): Promise<string | undefined> {
+  const answer = new URLSearchParams(location.search)
+  if (location.pathname !== '/console/' || !answer.has('state') || !(answer.has('code') || answer.has('error')))
+    return undefined
+  const pending = takePendingSignIn()
+  history.replaceState(null, '', pending?.returnTo ?? '/console/')
+  if (pending === undefined) return NOT_BEGUN
+  try {
+    const oidc = await import('./oidc.ts')
+    takeKey(await oidc.finishSignIn(pending, answer), pending.keep)
+    return undefined
+  } catch (thrown) {
+    return asFailure(thrown).message
   }
 }
 
@@ -51,7 +88,10 @@ export function signOut(): void {
 }
 
 const NOT_A_TOKEN = 'This is not an API key or an access token: copy it again, in full and without spaces.'
-const NO_KEY = 'Sign in with your API key, or with an access token of your identity provider.'
+const NOT_BEGUN = 'This tab did not begin the sign-in that was answered. Sign in again.'
+
+/** Why to sign in, if nothing went wrong. */
+export const NO_KEY = 'Sign in with your API key, or with an access token of your identity provider.'
 
 /** Without a key, the sentence of the service tells programs how to send one. */
 const reasonToSignIn = (sentence: string): string => (currentKey() === undefined ? NO_KEY : sentence)

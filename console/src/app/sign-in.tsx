@@ -1,13 +1,16 @@
 /** Signing in with an API key or an access token. */
 
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { signIn, signOut, startSession } from '../api/session.ts'
+import type { Schemas } from '../api/client.ts'
+import { queries } from '../api/queries.ts'
+import { NO_KEY, signIn, signInAtProvider, signOut, startSession } from '../api/session.ts'
 import { Button } from '../ui/controls/button.tsx'
 import { Dialog } from '../ui/controls/dialog.tsx'
 import { Checkbox, TextField } from '../ui/controls/fields.tsx'
 import { FailureNotice } from '../ui/states/failure-notice.tsx'
 import { Loading } from '../ui/states/states.tsx'
+import { VisibleText } from '../ui/text/visible-text.tsx'
 
 type SignInProps = Readonly<{
   /** Why the user has to sign in. */
@@ -37,9 +40,13 @@ function SignInForm({ why }: SignInProps) {
   const client = useQueryClient()
   const [key, setKey] = useState('')
   const [keep, setKeep] = useState(true)
+  const { data, isPending: isAsking, error: unknown, refetch } = useQuery(queries.signIn)
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: () => signIn(key.trim(), keep),
     onSuccess: () => void client.invalidateQueries(),
+  })
+  const provider = useMutation({
+    mutationFn: (oidc: Schemas['SignIn']) => signInAtProvider(oidc, keep),
   })
   const type = (typed: string) => {
     setKey(typed)
@@ -49,25 +56,42 @@ function SignInForm({ why }: SignInProps) {
     event.preventDefault()
     if (key.trim() !== '') mutate()
   }
+  if (isAsking) return <Loading what="Asking the service how to sign in" />
+  const oidc = data?.oidc
   return (
     <form className="stack" onSubmit={submit}>
-      <p>{why}</p>
+      <p>
+        <VisibleText text={oidc && why === NO_KEY ? AT_PROVIDER : why} max={1000} />
+      </p>
+      <FailureNotice failure={unknown} onRetry={() => void refetch()} />
+      {oidc && (
+        <>
+          <Button tone="primary" busy={provider.isPending} onPress={() => provider.mutate(oidc)}>
+            Sign in at <VisibleText text={new URL(oidc.provider.issuer).host} max={100} />
+          </Button>
+          <FailureNotice failure={provider.error} />
+        </>
+      )}
       <TextField
-        label="API key or access token"
+        label={oidc ? 'Or paste an access token' : 'API key or access token'}
         type="password"
         value={key}
         onChange={type}
         isRequired
-        hint="If you have none, ask an administrator: API keys are made on the page API keys, or on the machine of the service with npm start -- keys create."
+        hint={oidc ? undefined : WITHOUT_KEY}
       />
       <Checkbox checked={keep} onChange={setKeep}>
         Keep it until this tab is closed
       </Checkbox>
       <FailureNotice failure={error} />
-      <Button text="Sign in" type="submit" tone="primary" busy={isPending} />
+      <Button text="Sign in" type="submit" tone={oidc ? 'plain' : 'primary'} busy={isPending} />
     </form>
   )
 }
+
+const AT_PROVIDER = 'Sign in with your account at the identity provider.'
+const WITHOUT_KEY =
+  'If you have none, ask an administrator: API keys are made on the page API keys, or on the machine of the service with npm start -- keys create.'
 
 /** Before the service has answered for the first time. */
 export function StartingPage({ isAway }: Readonly<{ isAway: boolean }>) {

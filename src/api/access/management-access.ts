@@ -10,7 +10,7 @@ import type { KeyStore } from '../../store/sql/key-store.ts'
 import { type ApiKeys, createApiKeys } from './api-keys.ts'
 import { type AuditLog, createAuditLog } from './audit-log.ts'
 import { type Authorise, createAuthorise } from './authorise.ts'
-import { createIdentifyToken } from './oidc.ts'
+import { createIdentifyToken, createReadProvider, readSignIn, type SignIn } from './oidc.ts'
 
 /** Names and units as in src/settings/settings.ts. */
 export type ManagementSettings = Readonly<{
@@ -23,10 +23,18 @@ export type ManagementSettings = Readonly<{
   managementOidcAudience: string | undefined
   managementOidcJwksUrl: string | undefined
   managementOidcRolesClaim: string
+  managementOidcClientId: string | undefined
+  managementOidcScope: string
   auditDays: number
 }>
 
-export type ManagementAccess = Readonly<{ keys: ApiKeys; audit: AuditLog; authorise: Authorise }>
+export type ManagementAccess = Readonly<{
+  keys: ApiKeys
+  audit: AuditLog
+  authorise: Authorise
+  /** Undefined unless people may sign in at the provider. Fails with IDENTITY_UNAVAILABLE. */
+  signIn: () => Promise<SignIn | undefined>
+}>
 
 export type ManagementAccessOptions = Readonly<{
   settings: ManagementSettings
@@ -44,6 +52,7 @@ export type ManagementAccessOptions = Readonly<{
 export function createManagementAccess(options: ManagementAccessOptions): ManagementAccess {
   const { settings, store, clock, newId, random, logger, workerSlot } = options
   const keys = createApiKeys({ store: store.keys, clock, random })
+  const oidc = createOidc(options)
   return {
     keys,
     audit: createAuditLog({ store: store.audit, days: settings.auditDays, clock, newId, logger, workerSlot }),
@@ -51,8 +60,9 @@ export function createManagementAccess(options: ManagementAccessOptions): Manage
       managementAuth: settings.managementAuth,
       keys,
       hosts: listHosts(settings),
-      identifyToken: identifyToken(options),
+      identifyToken: oidc?.identifyToken,
     }),
+    signIn: async () => oidc?.signIn(),
   }
 }
 
@@ -61,9 +71,14 @@ function listHosts({ managementHosts, publicUrl, host, adminHost }: ManagementSe
   return publicUrl === undefined ? names : [...names, new URL(publicUrl).hostname]
 }
 
-function identifyToken({ settings, tokens, http }: ManagementAccessOptions) {
+function createOidc({ settings, tokens, http }: ManagementAccessOptions) {
   const { managementOidcIssuer: issuer, managementOidcAudience: audience } = settings
   if (settings.managementAuth !== 'oidc' || issuer === undefined || audience === undefined) return undefined
   const { managementOidcJwksUrl: jwksUrl, managementOidcRolesClaim: rolesClaim } = settings
-  return createIdentifyToken({ issuer, audience, jwksUrl, rolesClaim, tokens, http })
+  const { managementOidcClientId: clientId, managementOidcScope: scope } = settings
+  const readProvider = createReadProvider(issuer, http)
+  return {
+    identifyToken: createIdentifyToken({ issuer, audience, jwksUrl, rolesClaim, tokens, readProvider }),
+    signIn: async () => (clientId === undefined ? undefined : readSignIn(readProvider, { clientId, scope })),
+  }
 }

@@ -8,12 +8,28 @@ import type { TokenVerifier } from '../../core/ports/token-verifier-port.ts'
 export type OidcOptions = Readonly<{
   issuer: string
   audience: string
-  /** By default found through the issuer (OpenID Connect Discovery 1.0 §4). */
+  /** By default the one that the provider publishes. */
   jwksUrl: string | undefined
   /** Dotted path of the claim that lists the roles. */
   rolesClaim: string
   tokens: TokenVerifier
-  http: HttpClient
+  readProvider: ReadProvider
+}>
+
+/** What the provider publishes of itself (OpenID Connect Discovery 1.0 §4), asked until it has answered once. Fails with IDENTITY_UNAVAILABLE. */
+export type ReadProvider = () => Promise<JsonObject>
+
+/** What the console needs to sign people in at the provider; `provider` is what that publishes of itself (RFC 8414 §2). */
+export type SignIn = Readonly<{
+  clientId: string
+  scope: string
+  provider: Readonly<{
+    issuer: string
+    authorization_endpoint: string
+    token_endpoint: string
+    /** Its answers name it (RFC 9207). */
+    authorization_response_iss_parameter_supported: boolean
+  }>
 }>
 
 /** A provider names roles for all its services, so ours have the name of this one. */
@@ -25,7 +41,7 @@ export function createIdentifyToken(options: OidcOptions): (token: string) => Pr
   const { issuer, audience, rolesClaim, tokens } = options
   let jwksUrl = options.jwksUrl
   return async (token) => {
-    jwksUrl ??= await discover(options)
+    jwksUrl ??= urlIn(await options.readProvider(), 'jwks_uri')
     const claims = await tokens.verify(token, { issuer, audience, key: { jwksUrl } })
     return callerFromClaims(claims, rolesClaim)
   }
@@ -57,7 +73,15 @@ function rolesIn(claims: JsonObject, path: string): readonly Role[] {
   })
 }
 
-async function discover({ issuer, http }: OidcOptions): Promise<string> {
+export function createReadProvider(issuer: string, http: HttpClient): ReadProvider {
+  let known: JsonObject | undefined
+  return async () => {
+    known ??= await discover(issuer, http)
+    return known
+  }
+}
+
+async function discover(issuer: string, http: HttpClient): Promise<JsonObject> {
   const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
   try {
     const { status, body } = await http.send({
@@ -67,18 +91,39 @@ async function discover({ issuer, http }: OidcOptions): Promise<string> {
       timeoutMs: DISCOVERY_TIMEOUT_MS,
       retries: 0,
     })
-    const document = status === 200 ? (JSON.parse(Buffer.from(body).toString()) as JsonObject) : {}
-    if (document.issuer === issuer && typeof document.jwks_uri === 'string') return document.jwks_uri
+    const document = status === 200 ? (JSON.parse(Buffer.from(body).toString()) as Json) : {}
+    if (isObject(document) && document.issuer === issuer) return document
   } catch (thrown) {
     if (!(thrown instanceof OutboundError) && !(thrown instanceof SyntaxError)) throw thrown
-    throw unavailable(thrown)
+    throw unavailable('its configuration', thrown)
   }
-  throw unavailable()
+  throw unavailable('its configuration')
 }
 
-const unavailable = (cause?: unknown): Failure =>
+/** Fails with IDENTITY_UNAVAILABLE. */
+export async function readSignIn(readProvider: ReadProvider, client: Omit<SignIn, 'provider'>): Promise<SignIn> {
+  const document = await readProvider()
+  return {
+    ...client,
+    provider: {
+      issuer: String(document.issuer),
+      authorization_endpoint: urlIn(document, 'authorization_endpoint'),
+      token_endpoint: urlIn(document, 'token_endpoint'),
+      authorization_response_iss_parameter_supported: document.authorization_response_iss_parameter_supported === true,
+    },
+  }
+}
+
+/** A page is sent to these URLs and calls them, so none may be of another kind, such as `javascript:`. */
+function urlIn(document: JsonObject, name: string): string {
+  const url = document[name]
+  if (typeof url === 'string' && /^https?:/.test(url) && URL.canParse(url)) return url
+  throw unavailable(`its ${name}`)
+}
+
+const unavailable = (what: string, cause?: unknown): Failure =>
   new Failure(
     'IDENTITY_UNAVAILABLE',
-    'The OpenID Connect provider (MANAGEMENT_OIDC_ISSUER) does not report the URL of its keys; try again.',
+    `The OpenID Connect provider (MANAGEMENT_OIDC_ISSUER) does not report ${what}; try again.`,
     cause === undefined ? {} : { cause },
   )

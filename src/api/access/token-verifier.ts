@@ -67,9 +67,11 @@ async function fetchWith(http: HttpClient, url: string, headers: Headers): Promi
   return status === 200 ? new Response(Uint8Array.from(body), { status }) : Response.error()
 }
 
-/** By the code of jose's error (https://github.com/panva/jose, errors); its text may quote the token. */
+/** By the code of jose's error, with the claim that it names or without (https://github.com/panva/jose, errors); its text may quote the token. */
 const SENTENCES: Readonly<Record<string, string>> = {
   ERR_JWT_EXPIRED: 'The token has expired.',
+  'ERR_JWT_CLAIM_VALIDATION_FAILED aud': 'The token is for another service: its audience (claim aud) is not accepted.',
+  'ERR_JWT_CLAIM_VALIDATION_FAILED iss': 'The token is from another issuer (claim iss).',
   ERR_JWT_CLAIM_VALIDATION_FAILED: 'The issuer, audience, time or another claim of the token is not accepted.',
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'The signature of the token is wrong.',
   ERR_JWKS_NO_MATCHING_KEY: 'The token is signed with a key that its issuer does not publish.',
@@ -81,8 +83,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 }
 
 function translateTokenError(thrown: unknown, key: TokenRules['key']): unknown {
-  const { code } = thrown as { code?: string }
-  const sentence = code === undefined ? undefined : SENTENCES[code]
+  const { code, claim } = thrown as { code?: string; claim?: string }
+  const sentence = code === undefined ? undefined : (SENTENCES[`${code} ${claim}`] ?? SENTENCES[code])
   if (sentence !== undefined) return new Failure('CREDENTIALS_REFUSED', sentence)
   // All other errors with a key set are those of its request or its content.
   if ('jwksUrl' in key && (thrown instanceof OutboundError || code?.startsWith('ERR_J') === true)) {

@@ -46,6 +46,23 @@ export const management = {
     means:
       'The claim of a token that lists the roles of the caller: `crosswalk-viewer`, `crosswalk-operator`, `crosswalk-author`, `crosswalk-admin`; other roles have no effect.',
   },
+  managementOidcClientId: {
+    name: 'MANAGEMENT_OIDC_CLIENT_ID',
+    kind: optional(word('the id of a client')),
+    default: '',
+    means:
+      'The public client of the provider with which people sign in to the console (authorisation code with PKCE). Unset: they paste an access token.',
+  },
+  managementOidcScope: {
+    name: 'MANAGEMENT_OIDC_SCOPE',
+    kind: matching(
+      'scopes with spaces, `openid` among them',
+      /^(?=.*(?<!\S)openid(?!\S))[\x21-\x7e]+( [\x21-\x7e]+)*$/,
+    ),
+    default: 'openid',
+    means:
+      'The scopes that the console asks for, with `offline_access` if the provider gives refresh tokens for that only.',
+  },
   auditDays: {
     name: 'AUDIT_DAYS',
     kind: wholeNumber(1, 36_500),

@@ -143,6 +143,8 @@ describe('faults', () => {
     [{ MANAGEMENT_AUTH: 'keys', MANAGEMENT_OIDC_ISSUER: 'https://id.example.org' }, /MANAGEMENT_AUTH is not oidc/],
     [{ MANAGEMENT_OIDC_ISSUER: 'id.example.org' }, /^MANAGEMENT_OIDC_ISSUER is .* `https:\/\/`/],
     [{ MANAGEMENT_OIDC_JWKS_URL: 'https://a:b@id.example' }, /without credentials/],
+    [{ MANAGEMENT_OIDC_CLIENT_ID: 'console' }, /MANAGEMENT_AUTH is not oidc/],
+    [{ MANAGEMENT_OIDC_SCOPE: 'profile' }, /^MANAGEMENT_OIDC_SCOPE is .*`openid` among them/],
     [{ MANAGEMENT_OIDC_ROLES_CLAIM: 'a b' }, /^MANAGEMENT_OIDC_ROLES_CLAIM/],
     [{ AUDIT_DAYS: '0' }, /^AUDIT_DAYS/],
     [{ SERVER_REQUEST_TIMEOUT_MS: '5000' }, /^SERVER_HEADERS_TIMEOUT_MS is 10000, more than/],

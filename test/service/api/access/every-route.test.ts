@@ -92,7 +92,8 @@ test('the table has every part of the API, on both ports', () => {
 
 test('what is open is the state of the service and the files of the console', () => {
   const open = new Set(routes().flatMap((route) => (isClosed(route) ? [] : [route.path])))
-  for (const path of open) assert.match(path, /^\/(uptime(\/x\/y\/z)?|health(\/(live|ready))?|console(\/.*)?|)$/)
+  for (const path of open)
+    assert.match(path, /^\/(uptime(\/x\/y\/z)?|sign-in|health(\/(live|ready))?|console(\/.*)?|)$/)
 })
 
 for (const [part, [name, headers, challenge = /invalid_token/]] of WRONG.entries()) {

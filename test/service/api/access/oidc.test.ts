@@ -60,6 +60,11 @@ describe('a token', () => {
   }
 })
 
+test('without a client, the console has no provider to sign in at', async () => {
+  const reply = await get('/sign-in')
+  assert.deepEqual([reply.status, reply.json()], [200, {}])
+})
+
 test('neither API keys nor calls from this machine get past it', async () => {
   assert.equal((await get('/endpoints')).status, 401)
   const admin = bearer(await issuer.token(roles('crosswalk-admin')))
