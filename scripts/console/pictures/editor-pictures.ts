@@ -61,7 +61,8 @@ export const EDITOR_PICTURES: readonly Picture[] = [
     name: 'editor-curl',
     start: () =>
       startEditor('refused', async (page) => {
-        await page.getByRole('button', { name: 'Copy as curl …' }).click()
+        await page.getByRole('button', { name: /^Actions of / }).click()
+        await page.getByRole('menuitem', { name: 'Copy as curl …' }).click()
         await page.getByRole('group', { name: 'Command' }).waitFor()
       }),
   },

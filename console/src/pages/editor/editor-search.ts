@@ -10,6 +10,8 @@ const PARAMETERS = {
   path: asText,
   /** Of the editor: saves the loaded message as a test. */
   save: asChoice(['test']),
+  /** Of a new endpoint: the id of the one that it copies. */
+  copy: asText,
   /** Of the form: the section that it shows. */
   part: asText,
 }

@@ -6,6 +6,7 @@ import type { Column } from '../../ui/data/data-table.tsx'
 import { share, shortNumber, wholeNumber } from '../../ui/data/figures.tsx'
 import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
+import { EndpointActions } from '../../ui/endpoint/endpoint-actions.tsx'
 import { ScheduleFacts } from '../../ui/endpoint/schedule-facts.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
@@ -85,6 +86,7 @@ export const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
     render: ({ stats: { p95 } }) => (p95 == null ? <span className="quiet">–</span> : duration(p95)),
   },
   { title: 'Updated', sort: 'updatedAt', render: ({ updatedAt }) => <Time at={updatedAt} /> },
+  { title: 'Actions', align: 'end', render: (row) => <EndpointActions row={row} inRow /> },
 ]
 
 function EndpointState({ active, reason, faults }: Pick<EndpointRow, 'active' | 'reason' | 'faults'>) {

@@ -1,31 +1,23 @@
 /** `/endpoints/:id/versions`: who changed what, any two versions side by side, and going back. */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
 import { get } from '../../api/client.ts'
-import {
-  deleteEndpoint,
-  readDocument,
-  readVersion,
-  restoreVersion,
-  type Version,
-  type VersionDiff,
-} from '../../api/document-calls.ts'
+import { readDocument, readVersion, restoreVersion, type Version, type VersionDiff } from '../../api/document-calls.ts'
 import { queries } from '../../api/queries.ts'
 import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-views.tsx'
-import { ConfirmDialog, DialogButton } from '../../ui/controls/dialog.tsx'
+import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { comparedVersions, restoreColumn, VERSION_COLUMNS, VersionRange } from '../../ui/data/versions.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
-import { EndpointPage, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
+import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
-import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const route = getRouteApi('/endpoints/$id/versions')
 
@@ -33,24 +25,12 @@ export function VersionsPage() {
   const { id } = route.useParams()
   const { from, to } = route.useSearch()
   const navigate = route.useNavigate()
-  const { data: row } = useEndpointRow(id)
   const refused = useRefusal('author')
   const query = useQuery(queries.versions(id))
   const compare = (changes: Readonly<{ from?: number; to?: number }>) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false })
   return (
-    <EndpointPage
-      id={id}
-      part="Versions"
-      actions={
-        <DialogButton
-          text="Delete endpoint …"
-          tone="danger"
-          refused={refused ?? (row === null ? 'The endpoint is deleted already.' : undefined)}
-          dialog={(close) => row && <DeleteDialog id={id} name={row.name} onClose={close} />}
-        />
-      }
-    >
+    <EndpointPage id={id} part="Versions">
       <QueryView query={query} what="Loading the versions">
         {(versions) => {
           const withDocument = versions.filter(({ method }) => method !== 'delete').map(({ version }) => version)
@@ -113,38 +93,6 @@ function versionColumns(
     ...VERSION_COLUMNS,
     restoreColumn(explainRefusal, (version, close) => <RestoreDialog id={id} version={version} onClose={close} />),
   ]
-}
-
-function DeleteDialog({ id, name, onClose }: Readonly<{ id: string; name: string; onClose(): void }>) {
-  const client = useQueryClient()
-  const navigate = useNavigate()
-  const [typed, setTyped] = useState('')
-  const remove = async () => {
-    await deleteEndpoint(id)
-    await client.invalidateQueries({ queryKey: queryParts.endpoints })
-    notify('The endpoint is deleted.')
-    void navigate({ to: '/endpoints' })
-  }
-  return (
-    <ConfirmDialog
-      title="Delete this endpoint"
-      confirm="Delete endpoint"
-      tone="danger"
-      refused={typed.trim() === name.trim() ? undefined : 'Type the name of the endpoint first.'}
-      onConfirm={remove}
-      onClose={onClose}
-    >
-      <p>
-        Messages to{' '}
-        <strong>
-          <VisibleText text={name} max={200} />
-        </strong>{' '}
-        are answered with 404 from then on. Its state and its tests are deleted. Its versions stay: at this address one
-        of them can be restored.
-      </p>
-      <TextField label="Name of the endpoint" value={typed} onChange={setTyped} />
-    </ConfirmDialog>
-  )
 }
 
 type VersionComparisonProps = Readonly<{

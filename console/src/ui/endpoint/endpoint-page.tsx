@@ -2,18 +2,15 @@
 
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
-import { type EndpointRow, formatEntrance, isRouted } from '../../api/endpoint-row.ts'
+import { lazy, type ReactNode, Suspense, useEffect } from 'react'
+import { type EndpointRow, formatEntrance } from '../../api/endpoint-row.ts'
 import { queries } from '../../api/queries.ts'
-import { useMe, useRefusal } from '../../api/session.ts'
-import { Button } from '../controls/button.tsx'
+import { useMe } from '../../api/session.ts'
 import { StatusChip } from '../data/status-chip.tsx'
 import { Page } from '../states/page.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
+import { EndpointActions } from './endpoint-actions.tsx'
 
-const SampleCurlDialog = lazy(async () => ({ default: (await import('./sample-curl-dialog.tsx')).SampleCurlDialog }))
-const SendDialog = lazy(async () => ({ default: (await import('./send-dialog.tsx')).SendDialog }))
-const PauseDialog = lazy(async () => ({ default: (await import('./pause-dialog.tsx')).PauseDialog }))
 const EndpointSchedule = lazy(async () => ({ default: (await import('./endpoint-schedule.tsx')).EndpointSchedule }))
 
 /** The row of an endpoint; null if there is none, or no longer. */
@@ -70,10 +67,6 @@ const SCHEDULE_SPACE = <div className="endpoint-schedule row" />
 
 export function EndpointNavigation({ id, row, data, hasSchedule = false }: EndpointNavigationProps) {
   const origin = useMe()?.messageOrigin ?? ''
-  const refused = useRefusal('author')
-  const sendRefused = useRefusal('operator')
-  const [dialog, setDialog] = useState<'curl' | 'send' | 'pause'>()
-  const close = () => setDialog(undefined)
   useEffect(() => {
     if (data !== undefined) lastData.set(id, data)
   }, [id, data])
@@ -96,15 +89,7 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
             </StatusChip>
           )}
           {row.paused && <StatusChip tone="warn">Paused</StatusChip>}
-          {isRouted(row) && (
-            <>
-              <Button text="Copy as curl …" tone="quiet" onPress={() => setDialog('curl')} />
-              <Button text="Send …" tone="quiet" refused={sendRefused} onPress={() => setDialog('send')} />
-            </>
-          )}
-          <Button tone="quiet" refused={refused} onPress={() => setDialog('pause')}>
-            {row.paused ? 'Resume …' : 'Pause …'}
-          </Button>
+          <EndpointActions row={row} />
         </>
       )}
       <nav className="nav row end-row" aria-label="Pages of the endpoint">
@@ -124,13 +109,6 @@ export function EndpointNavigation({ id, row, data, hasSchedule = false }: Endpo
       {(row?.schedule ?? (row === undefined && hasSchedule)) && (
         <Suspense fallback={SCHEDULE_SPACE}>
           {row?.schedule ? <EndpointSchedule row={row} schedule={row.schedule} /> : SCHEDULE_SPACE}
-        </Suspense>
-      )}
-      {row && dialog !== undefined && (
-        <Suspense>
-          {dialog === 'pause' && <PauseDialog row={row} onClose={close} />}
-          {dialog === 'send' && isRouted(row) && <SendDialog row={row} onClose={close} />}
-          {dialog === 'curl' && isRouted(row) && <SampleCurlDialog row={row} origin={origin} onClose={close} />}
         </Suspense>
       )}
     </div>

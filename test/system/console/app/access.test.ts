@@ -33,7 +33,7 @@ const PAGES: readonly Readonly<{
   {
     path: 'endpoints/:id/versions',
     title: /^Versions of Orders$/,
-    buttons: ['Delete endpoint …', 'Restore version 1'],
+    buttons: ['Restore version 1'],
     may: AUTHORS,
   },
   { path: 'endpoints/:id/stats', title: /^Statistics of Orders$/, buttons: [], may: [] },

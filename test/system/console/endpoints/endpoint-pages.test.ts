@@ -1,6 +1,8 @@
 /** Import of endpoints, and the pages of versions and statistics of one, in a real browser. */
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { describe, test } from 'node:test'
+import type { Page } from 'playwright-core'
 import { json, type Service } from '../../../support/service.ts'
 import { until } from '../../../support/until.ts'
 import { NO_BROWSER } from '../browser.ts'
@@ -8,6 +10,11 @@ import { openConsole } from '../console-page.ts'
 
 const documentText = (name: string, pattern: string, output = 'JSON') =>
   `{ "name": "${name}", "endpoint": { "pattern": "${pattern}" }, "transformation": { "input": "JSON", "output": "${output}" } }`
+
+async function chooseAction(page: Page, name: string, action: string): Promise<void> {
+  await page.getByRole('button', { name: `Actions of ${name}` }).click()
+  await page.getByRole('menuitem', { name: action }).click()
+}
 
 describe('import', { skip: NO_BROWSER }, () => {
   test('shows faults at their documents, stores nothing with them, and all documents without', async (test) => {
@@ -147,7 +154,7 @@ describe('the versions of an endpoint', { skip: NO_BROWSER }, () => {
     const { service, page, open, checkAccessibility } = await openConsole(test)
     const id = await withVersions(service)
     await open(`endpoints/${id}/versions`)
-    await page.getByRole('button', { name: 'Delete endpoint …' }).click()
+    await chooseAction(page, 'Orders', 'Delete …')
     const dialog = page.getByRole('dialog')
     const remove = dialog.getByRole('button', { name: 'Delete endpoint' })
     assert.equal(await remove.getAttribute('aria-disabled'), 'true')
@@ -251,7 +258,9 @@ describe('an endpoint', { skip: NO_BROWSER }, () => {
       inputMapping: { 'urlParams.nr': 'nr', 'query.from': 'from', 'requestBody.name': 'name' },
     })
     await open(`endpoints/${_id}/versions`)
-    await page.getByRole('button', { name: 'Send …' }).click()
+    await page.getByRole('button', { name: /^Actions of / }).click()
+    await checkAccessibility()
+    await page.getByRole('menuitem', { name: 'Send a message …' }).click()
     await page.getByLabel('nr in the path').fill('7')
     await page.getByLabel('Query').fill('from=lab&from=ward')
     await page.getByLabel('Body').fill('{ "name": "Anna" }')
@@ -270,7 +279,7 @@ describe('an endpoint', { skip: NO_BROWSER }, () => {
     const { _id } = await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
     const sent = async () => (await service.fetch('/orders', json('POST', { a: 1 }))).status
     await open(`endpoints/${_id}/versions`)
-    await page.getByRole('button', { name: 'Pause …' }).click()
+    await chooseAction(page, 'Orders', 'Pause …')
     await page.getByText('requests are answered with 503').waitFor()
     await checkAccessibility()
     await page.getByRole('button', { name: 'Pause endpoint' }).click()
@@ -279,8 +288,7 @@ describe('an endpoint', { skip: NO_BROWSER }, () => {
     assert.equal(await sent(), 503)
     await open('endpoints')
     await page.getByRole('row', { name: /Orders.*Paused/ }).waitFor()
-    await page.getByRole('link', { name: 'Orders' }).click()
-    await page.getByRole('button', { name: 'Resume …' }).click()
+    await chooseAction(page, 'Orders', 'Resume …')
     await page.getByRole('button', { name: 'Resume endpoint' }).click()
     await page.getByText('The endpoint is resumed.').waitFor()
     assert.equal(await sent(), 200)
@@ -291,5 +299,35 @@ describe('an endpoint', { skip: NO_BROWSER }, () => {
     )
     const diff = await service.fetch(`/endpoints/${_id}/versions/1/diff/3`)
     assert.deepEqual(diff.json<{ changes: unknown[] }>().changes, [])
+  })
+
+  test('is duplicated as a draft that can be published as it is, and exported, from the list', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    const { _id } = await service.register({
+      name: 'Orders',
+      endpoint: { pattern: '/orders' },
+      description: 'of wards',
+    })
+    await open('endpoints')
+    const download = page.waitForEvent('download')
+    await chooseAction(page, 'Orders', 'Export')
+    const file = await download
+    assert.equal(file.suggestedFilename(), `endpoint-${_id}.json`)
+    assert.equal(JSON.parse(await readFile(await file.path(), 'utf8')).description, 'of wards')
+    // By keyboard: the menu takes the focus, and typing finds its items.
+    await page.getByRole('button', { name: 'Actions of Orders' }).focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'Duplicate' }).waitFor()
+    await page.keyboard.type('du')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/endpoints\/new$/)
+    await page.getByText('The draft is a copy.').waitFor()
+    await checkAccessibility()
+    await page.getByRole('button', { name: 'Publish …' }).click()
+    await page.getByRole('button', { name: 'Publish', exact: true }).click()
+    await page.waitForURL(/endpoints\/[0-9a-f]{24}\/edit/)
+    type Copied = { endpoint: { pattern: string }; description: string }
+    const [copied] = (await service.fetch('/endpoints?name=Orders%20copy')).json<Copied[]>()
+    assert.deepEqual([copied?.endpoint.pattern, copied?.description], ['/copy/orders', 'of wards'])
   })
 })
