@@ -152,20 +152,17 @@ const EntryDetails = ({ what, who, name, address, target, before, after, omitted
         </Link>{' '}
         <VisibleText text={[name && who, address].filter(Boolean).join(', ')} max={100} />
       </Fact>
-      {target !== undefined && (
-        <Fact name="Target">
+      <Fact name="Target">
+        {target !== undefined && (
           <Link to="/audit" search={{ what: [target] }}>
             <VisibleText code text={target} max={60} />
           </Link>
-        </Fact>
-      )}
-      {after !== undefined && (
-        <Fact name="Version">
-          {before ? `${before} → ` : ''}
-          {after}
-        </Fact>
-      )}
-      {omitted ? <Fact name="Not written">{omitted.toLocaleString('en')} refused calls before it</Fact> : null}
+        )}
+      </Fact>
+      <Fact name="Version">{after !== undefined && `${before ? `${before} → ` : ''}${after}`}</Fact>
+      <Fact name="Not written">
+        {omitted !== undefined && omitted > 0 && `${omitted.toLocaleString('en')} refused calls before it`}
+      </Fact>
     </Facts>
   </details>
 )

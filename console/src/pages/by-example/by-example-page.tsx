@@ -1,35 +1,26 @@
 /** `/endpoints/by-example`: pairs of messages and what they become, and the document that is derived from them. */
 import { useMutation } from '@tanstack/react-query'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
-import { type Answers, type Derived, deriveDocument } from '../../api/by-example-calls.ts'
+import { type Answers, type Derived, deriveDocument, type Example } from '../../api/by-example-calls.ts'
 import { useMe, useRefusal } from '../../api/session.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { type Draft, NEW } from '../../draft/draft.ts'
 import { readTree } from '../../draft/json-places.ts'
-import { keepDraftTests } from '../../draft/kept-drafts.ts'
+import { keep, keepDraftTests, readKept } from '../../draft/kept-drafts.ts'
 import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { SelectField, TextField } from '../../ui/controls/fields.tsx'
+import { MessageLink } from '../../ui/data/links.tsx'
 import { DocumentState } from '../../ui/endpoint/document-state.tsx'
 import { EndpointNavigation, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { suggestPattern } from '../../ui/endpoint/pattern-of.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
-import { DerivedView } from './derived-view.tsx'
-import {
-  EMPTY_PAIR,
-  type GivenExamples,
-  type NamedExample,
-  nameExample,
-  pairName,
-  placesOf,
-  toExamples,
-  useGivenExamples,
-} from './given-examples.ts'
+import { DerivedView, nameExample } from './derived-view.tsx'
 import './by-example.css'
 
 const route = getRouteApi('/endpoints/by-example')
@@ -113,7 +104,19 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
       </p>
       <section className="panel" aria-label="Pairs">
         {isNew && <TextField label="Name" value={given.name} onChange={(name) => change({ name })} />}
-        {ids.length > 0 && <RecordedPairs ids={ids} onRemove={remove} />}
+        {ids.length > 0 && (
+          <ul className="row" aria-label="Recorded messages">
+            {ids.map((id) => (
+              <li key={id}>
+                Message{' '}
+                <MessageLink id={id}>
+                  <code>{id}</code>
+                </MessageLink>
+                <Button text="×" tone="quiet" label={`Leave message ${id} out`} onPress={() => remove(id)} />
+              </li>
+            ))}
+          </ul>
+        )}
         <PairFields given={given} change={change} faultAt={faultAt} />
         {!isKept && <p className="hint">The pairs are too large to be kept for a reload of the page.</p>}
       </section>
@@ -155,12 +158,9 @@ const SIDES = [
   { side: 'output', label: 'What it becomes', type: 'outputType', typeLabel: 'Format of what they become' },
 ] as const
 
-type PairFieldsProps = Readonly<{
-  given: GivenExamples
-  change(changes: Partial<GivenExamples>): void
+type PairFieldsProps = Pick<ReturnType<typeof useGivenExamples>, 'given' | 'change'> &
   /** What is wrong at a place, such as `Pair 1: message`. */
-  faultAt(place: string): string | undefined
-}>
+  Readonly<{ faultAt(place: string): string | undefined }>
 
 function PairFields({ given, change, faultAt }: PairFieldsProps) {
   const { pairs } = given
@@ -210,19 +210,58 @@ function PairFields({ given, change, faultAt }: PairFieldsProps) {
   )
 }
 
-type RecordedPairsProps = Readonly<{ ids: readonly string[]; onRemove(id: string): void }>
+type TypedPair = Readonly<{ message: string; output: string }>
 
-/** Each is a pair with what the mapping made of it. */
-const RecordedPairs = ({ ids, onRemove }: RecordedPairsProps) => (
-  <ul className="row" aria-label="Recorded messages">
-    {ids.map((id) => (
-      <li key={id}>
-        Message{' '}
-        <Link to="/messages/$id" params={{ id }}>
-          <code>{id}</code>
-        </Link>
-        <Button text="×" tone="quiet" label={`Leave message ${id} out`} onPress={() => onRemove(id)} />
-      </li>
-    ))}
-  </ul>
-)
+/** The types are empty where the texts say by their beginning what they are in. */
+type GivenExamples = Readonly<{
+  name: string
+  messageType: string
+  outputType: string
+  pairs: readonly TypedPair[]
+  answers: Answers
+  /** The document was derived, and is again after a reload. */
+  isDerived: boolean
+}>
+
+const EMPTY_PAIR: TypedPair = { message: '', output: '' }
+const NONE = { name: '', messageType: '', outputType: '', pairs: [EMPTY_PAIR], answers: {}, isDerived: false }
+
+/** `isKept`: false if the browser has no room for it. */
+function useGivenExamples(id: string, who: string) {
+  const name = `by-example:${id}`
+  const [given, setGiven] = useState((): GivenExamples => ({ ...NONE, ...readKept(name, who) }))
+  const [isKept, setKept] = useState(true)
+  useEffect(() => setKept(keep(name, { ...given, who })), [name, given, who])
+  const change = (changes: Partial<GivenExamples>) => setGiven((before) => ({ ...before, ...changes }))
+  return { given, change, isKept }
+}
+
+/** A pair of the request, and what the page calls it. */
+type NamedExample = Readonly<{ name: string; example: Example }>
+
+/** Recorded messages first. Out: or why they cannot be sent yet. Pairs without a text are left out. */
+function toExamples(
+  messageIds: readonly string[],
+  { pairs, messageType, outputType }: GivenExamples,
+): readonly NamedExample[] | string {
+  const recorded = messageIds.map((messageId) => ({ name: `Message ${messageId}`, example: { messageId } }))
+  const typed = pairs.map(({ message: body, output }, index) => ({
+    name: pairName(index),
+    sides: [body, output].filter((text) => text.trim() !== '').length,
+    example: {
+      message: { body, ...(messageType && { contentType: messageType }) },
+      output,
+      ...(outputType && { outputType }),
+    },
+  }))
+  const half = typed.find(({ sides }) => sides === 1)
+  if (half !== undefined) return `${half.name} has one side only: give the other, or remove the pair.`
+  const all = [...recorded, ...typed.filter(({ sides }) => sides === 2)]
+  return all.length === 0 ? 'Paste a message and what it becomes first.' : all
+}
+
+const pairName = (index: number): string => `Pair ${index + 1}`
+
+/** The places of faults that have a field. */
+const placesOf = (index: number): readonly string[] =>
+  ['message', 'output'].map((side) => `${pairName(index)}: ${side}`)

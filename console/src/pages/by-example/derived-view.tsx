@@ -3,6 +3,7 @@ import { useRef, useState } from 'react'
 import type { Answers, Derived } from '../../api/by-example-calls.ts'
 import { compareTable, putTable } from '../../api/table-calls.ts'
 import { Button } from '../../ui/controls/button.tsx'
+import { DialogButton } from '../../ui/controls/dialog.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Figures, share } from '../../ui/data/figures.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
@@ -11,9 +12,8 @@ import { FaultDetails } from '../../ui/states/fault-details.tsx'
 import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 import { countRows } from '../../ui/table/table-changes.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { nameExample } from './given-examples.ts'
 
-export type DerivedViewProps = Readonly<{
+type DerivedViewProps = Readonly<{
   found: Derived
   /** What the page calls each pair. */
   names: readonly string[]
@@ -78,7 +78,18 @@ export function DerivedView({ found, names, isStale, busy, refused, onAnswers, o
         ]}
       />
       <FaultDetails details={noted} />
-      <Tables tables={tables} stored={stored} onStored={(name) => setStored([...stored, name])} />
+      {Object.entries(tables).map(([name, rows]) => (
+        <div key={name} className="banner">
+          <p>
+            The document reads the table <VisibleText code text={name} max={200} /> of {countRows(rows.length)}.
+          </p>
+          {stored.includes(name) ? (
+            <StatusChip tone="good">stored</StatusChip>
+          ) : (
+            <StoreTable name={name} rows={rows} onStored={() => setStored([...stored, name])} />
+          )}
+        </div>
+      ))}
       <DataTable
         label="Places"
         columns={columnsFor(choose, busy)}
@@ -104,54 +115,43 @@ const show = (value: unknown): string => {
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text
 }
 
-const Code = ({ children, className }: Readonly<{ children: string; className?: string }>) => (
-  <code className={className}>
-    <VisibleText text={children} max={200} />
-  </code>
-)
-
 type State = 'question' | 'your answer' | 'found'
-type Row = Readonly<{ target: string; source: string | undefined; state: State; note: string; choices: string[] }>
+type Row = Readonly<{
+  target: string
+  source: string | undefined
+  state: State
+  note: string
+  choices: readonly string[]
+}>
 
 /** Questions first, then the answers to others, then what was found. */
-function toRows({ questions, answers, evidence }: Derived, names: readonly string[]): readonly Row[] {
-  const row = (state: State, target: string, source?: string, note = '', choices: readonly string[] = []): Row => ({
-    state,
-    target,
-    source,
-    note,
-    choices: [...new Set(choices)],
-  })
-  return [
-    ...questions.map(({ target, source, message, examples, candidates }) => {
-      const values = examples.map(({ pair, value }) => `${names[pair]}: ${show(value)}`)
-      return row('question', target, source, `${message} ${values.join(', ')}`, candidates)
-    }),
-    ...Object.entries(answers).map(([target, answer]) => row('your answer', target, answer)),
-    ...evidence.slice(0, MAX_EVIDENCE).map(({ target, source, pairs, codes, alternatives }) => {
-      const note = `Pairs: ${pairs}${codes === undefined ? '' : `, codes: ${codes}`}`
-      return row(
-        'found',
-        target,
-        source,
-        note,
-        alternatives.filter((one) => one !== source),
-      )
-    }),
-  ]
-}
+const toRows = ({ questions, answers, evidence }: Derived, names: readonly string[]): readonly Row[] => [
+  ...questions.map(({ target, source, message, examples, candidates }): Row => {
+    const values = examples.map(({ pair, value }) => `${names[pair]}: ${show(value)}`)
+    return { state: 'question', target, source, note: `${message} ${values.join(', ')}`, choices: candidates }
+  }),
+  ...Object.entries(answers).map(
+    ([target, source]): Row => ({ state: 'your answer', target, source, note: '', choices: [] }),
+  ),
+  ...evidence.slice(0, MAX_EVIDENCE).map(({ target, source, pairs, codes, alternatives }): Row => {
+    const note = `Pairs: ${pairs}${codes === undefined ? '' : `, codes: ${codes}`}`
+    return { state: 'found', target, source, note, choices: alternatives.filter((one) => one !== source) }
+  }),
+]
 
 type Choose = (target: string, answer: string | undefined) => void
 
 const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
-  { id: 'target', title: 'Place', isName: true, render: ({ target }) => <Code>{target}</Code> },
+  { title: 'Place', isName: true, render: ({ target }) => <VisibleText code text={target} max={200} /> },
   {
-    id: 'source',
     title: 'Made by',
-    render: ({ source }) => (source === undefined ? '–' : <Code className="wrap">{source}</Code>),
+    render: ({ source }) => (
+      <span className="wrap">
+        <VisibleText code={source !== undefined} text={source} max={200} />
+      </span>
+    ),
   },
   {
-    id: 'note',
     title: 'Why',
     render: ({ state, note }) => (
       <>
@@ -161,19 +161,18 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
     ),
   },
   {
-    id: 'choices',
     title: 'Choose a rule',
     meaning: 'Rules that explain every pair as well',
     render: ({ target, source, state, choices }) => (
       <div className="place-choices row">
-        {choices.map((one) => (
+        {[...new Set(choices)].map((one) => (
           <Button
             key={one}
             label={one === source ? `Keep it for ${target}` : `Use ${one} for ${target}`}
             busy={busy}
             onPress={() => choose(target, one)}
           >
-            {one === source ? 'Keep it' : <Code>{one}</Code>}
+            {one === source ? 'Keep it' : <VisibleText code text={one} max={200} />}
           </Button>
         ))}
         {state === 'your answer' && (
@@ -189,39 +188,30 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
   },
 ]
 
-type TablesProps = Readonly<{
-  tables: Derived['tables']
-  stored: readonly string[]
-  onStored(name: string): void
-}>
+type StoreTableProps = Readonly<{ name: string; rows: Derived['tables'][string]; onStored(): void }>
 
-function Tables({ tables, stored, onStored }: TablesProps) {
-  const [open, setOpen] = useState('')
-  const file = { content: new Blob([JSON.stringify(tables[open])]), mediaType: 'application/json' }
+function StoreTable({ name, rows, onStored }: StoreTableProps) {
+  const file = { content: new Blob([JSON.stringify(rows)]), mediaType: 'application/json' }
   return (
-    <>
-      {Object.entries(tables).map(([name, rows]) => (
-        <div key={name} className="banner">
-          <p>
-            The document reads the table <Code>{name}</Code> of {countRows(rows.length)}.
-          </p>
-          {stored.includes(name) ? (
-            <StatusChip tone="good">stored</StatusChip>
-          ) : (
-            <Button text="Store the table …" onPress={() => setOpen(name)} />
-          )}
-        </div>
-      ))}
-      {open !== '' && (
+    <DialogButton
+      text="Store the table …"
+      dialog={(close) => (
         <StoreDialog
-          title={`Store the table ${open}`}
-          name={open}
-          compare={() => compareTable(open, file, {})}
-          store={(change) => putTable(open, file, change)}
-          onStored={() => onStored(open)}
-          onClose={() => setOpen('')}
+          title={`Store the table ${name}`}
+          name={name}
+          compare={() => compareTable(name, file, {})}
+          store={(change) => putTable(name, file, change)}
+          onStored={onStored}
+          onClose={close}
         />
       )}
-    </>
+    />
   )
 }
+
+/** In: a place of the request. Out: as the page calls it, such as `Pair 2: message`. */
+export const nameExample = (path: string, names: readonly string[]): string =>
+  path.replace(/^examples\[(\d+)\]\.?(.*)$/, (all, index: string, rest: string) => {
+    const name = names[Number(index)]
+    return name === undefined ? all : [name, rest].filter(Boolean).join(': ')
+  })

@@ -1,5 +1,5 @@
 /** `/deliveries/:id`: one delivery: its attempts, what it sends, and what can be done about it. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
@@ -17,12 +17,12 @@ import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmButton, ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
+import { TaskButton } from '../../ui/controls/plan-button.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { EndpointLink, MessageLink } from '../../ui/data/links.tsx'
 import { OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount, duration, Time } from '../../ui/data/time.tsx'
-import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Section } from '../../ui/states/section.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
@@ -84,13 +84,13 @@ function DeliveryFacts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
         <VisibleText text={request} max={200} />
         {item === undefined ? '' : `, item ${item}`} of <EndpointLink id={endpointId} name={endpoint} />
       </Fact>
-      {key === undefined ? null : (
-        <Fact name="Key">
+      <Fact name="Key">
+        {key !== undefined && (
           <Link to="/deliveries" search={{ endpoint: endpointId, request, key }}>
             <VisibleText text={key} max={200} />
           </Link>
-        </Fact>
-      )}
+        )}
+      </Fact>
       <Fact name="Message">
         <MessageLink id={messageId}>
           <code>{messageId}</code>
@@ -137,11 +137,22 @@ function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryD
     <Section title="What is sent">
       {isOpen ? (
         <QueryView query={query} what="Loading the request">
-          {(whole) => <WholeRequest id={id} request={whole} />}
+          {({ body, bodyBase64, masked, ...head }) => (
+            <>
+              <Head {...head} />
+              {masked && <p>Parts of the body are hidden.</p>}
+              {bodyBase64 === undefined ? null : <p>The body is not text; this is its Base64.</p>}
+              {body === undefined && bodyBase64 === undefined ? (
+                <p className="quiet">It has no body.</p>
+              ) : (
+                <TextViewer text={body ?? bodyBase64 ?? ''} label="Body" fileName={`${id}-body.txt`} />
+              )}
+            </>
+          )}
         </QueryView>
       ) : (
         <>
-          <Head request={outgoing} />
+          <Head {...outgoing} />
           <Button text="Show all of it, with the body" refused={refused} onPress={() => setOpen(true)} />
         </>
       )}
@@ -149,9 +160,7 @@ function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryD
   )
 }
 
-const Head = ({
-  request: { method, url, headers },
-}: Readonly<{ request: Pick<OutgoingRequest, 'method' | 'url' | 'headers'> }>) => (
+const Head = ({ method, url, headers }: Pick<OutgoingRequest, 'method' | 'url' | 'headers'>) => (
   <>
     <p className="breaks">
       <code>
@@ -170,23 +179,6 @@ const Head = ({
   </>
 )
 
-function WholeRequest({ id, request }: Readonly<{ id: string; request: OutgoingRequest }>) {
-  const { body, bodyBase64, masked } = request
-  const text = body ?? bodyBase64
-  return (
-    <>
-      <Head request={request} />
-      {masked && <p>Parts of the body are hidden.</p>}
-      {bodyBase64 === undefined ? null : <p>The body is not text; this is its Base64.</p>}
-      {text === undefined ? (
-        <p className="quiet">It has no body.</p>
-      ) : (
-        <TextViewer text={text} label="Body" fileName={`${id}-body.txt`} />
-      )}
-    </>
-  )
-}
-
 const NOT_EDITABLE =
   'Parts of the body are hidden, or it is not text, so it cannot be edited here. POST /deliveries/{id}/retry takes a whole body.'
 
@@ -197,26 +189,20 @@ function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
   /** The body to send instead, before its changes; undefined until it is edited. */
   const [edited, setEdited] = useState<string>()
   const [replay, setReplay] = useState<Pick<RetriedDelivery, 'replay' | 'warning'>>({})
-  const settle = () => {
-    void client.invalidateQueries({ queryKey: queryParts.deliveries })
-    client.removeQueries({ queryKey: queries.deliveryRequest(id).queryKey })
+  const edit = async () => {
+    const { body, masked } = await get('/deliveries/{id}/request', { path: { id } })
+    // What is hidden would be sent as it is shown.
+    if (masked || body === undefined) throw new ApiFailure(NOT_EDITABLE, { status: 422 })
+    setEdited(body)
   }
-  const edit = useMutation({
-    mutationFn: async () => {
-      const { body, masked } = await get('/deliveries/{id}/request', { path: { id } })
-      // What is hidden would be sent as it is shown.
-      if (masked || body === undefined) throw new ApiFailure(NOT_EDITABLE, { status: 422 })
-      return body
-    },
-    onSuccess: (body) => setEdited(body),
-  })
   if (state === 'delivered') return null
   const run = async (act: () => Promise<DeliveryDetail | RetriedDelivery>) => {
     try {
       const after = await act()
       setReplay('replay' in after ? after : {})
     } finally {
-      settle()
+      void client.invalidateQueries({ queryKey: queryParts.deliveries })
+      client.removeQueries({ queryKey: queries.deliveryRequest(id).queryKey })
     }
   }
   return (
@@ -232,11 +218,10 @@ function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
         >
           The same request is sent again at once, in the order of its key.
         </ConfirmButton>
-        <Button
+        <TaskButton
           text="Retry with another body …"
           refused={refused ?? (outgoing?.contentType === undefined ? 'Its request has no body.' : undefined)}
-          busy={edit.isPending}
-          onPress={() => edit.mutate()}
+          run={edit}
         />
         <ConfirmButton
           text="Retry through the document of today …"
@@ -262,7 +247,6 @@ function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
           </ConfirmButton>
         )}
       </div>
-      <FailureNotice failure={edit.error} />
       <Replayed {...replay} />
       {edited !== undefined && (
         <EditDialog

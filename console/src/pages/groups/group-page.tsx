@@ -1,11 +1,9 @@
 /** `/groups/:key`: one group of failures: what its messages have in common, when they arrived, and what to do next. */
-
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { queries } from '../../api/queries.ts'
 import type { FailureGroup } from '../../api/records/record-types.ts'
-import type { GroupList } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { Button } from '../../ui/controls/button.tsx'
@@ -58,10 +56,7 @@ function Actions({ group }: Readonly<{ group: FailureGroup }>) {
   const { endpointId, sampleId } = group
   const missing = endpointId === undefined ? 'No endpoint took these messages.' : undefined
   const debug = () =>
-    void (
-      endpointId !== undefined &&
-      navigate({ to: '/endpoints/$id/edit', params: { id: endpointId }, search: { message: sampleId } })
-    )
+    void navigate({ to: '/endpoints/$id/edit', params: { id: endpointId ?? '' }, search: { message: sampleId } })
   useKey('d', 'Debug the newest message', (refused ?? missing) === undefined ? debug : undefined)
   return (
     <>
@@ -73,19 +68,9 @@ function Actions({ group }: Readonly<{ group: FailureGroup }>) {
   )
 }
 
-/** Of the messages of the group, those that no replay has fixed. */
-function useLeft(key: string) {
-  const filters = { group: key, replayed: 'false' }
-  return useQuery({
-    ...queries.groups(filters),
-    refetchInterval: EVERY_MS,
-    select: ({ groups }: GroupList) => groups[0]?.count ?? 0,
-  })
-}
-
 function GroupFacts({ group }: Readonly<{ group: FailureGroup }>) {
   const { key, endpoint, endpointId, stage, path, count, firstSeen, lastSeen } = group
-  const left = useLeft(key)
+  const left = useQuery({ ...queries.groups({ group: key, replayed: 'false' }), refetchInterval: EVERY_MS })
   return (
     <Facts>
       <Fact name="State">
@@ -99,7 +84,7 @@ function GroupFacts({ group }: Readonly<{ group: FailureGroup }>) {
           <>
             {', of them '}
             <Link to="/messages" search={{ group: key, replayed: 'false' }}>
-              {left.data.toLocaleString('en')} not fixed yet
+              {(left.data.groups[0]?.count ?? 0).toLocaleString('en')} not fixed yet
             </Link>
           </>
         )}
@@ -143,8 +128,7 @@ function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
 }
 
 function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>) {
-  const filters = { group: key }
-  const list = useQuery({ ...queries.groups(filters), refetchInterval: EVERY_MS })
+  const list = useQuery({ ...queries.groups({ group: key }), refetchInterval: EVERY_MS })
   const from = list.data?.minutesFrom
   const shown = list.data?.groups[0]?.minutes ?? minutes
   const times = useMemo(() => shown.map((_, index) => Date.parse(from ?? '') + index * MINUTE_MS), [shown, from])

@@ -1,5 +1,4 @@
 /** What people say of a group of failures, and saying it. */
-
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { queryParts } from '../../api/query-keys.ts'

@@ -7,6 +7,7 @@ import { type Role, startSession, useMe, useRefusal } from '../../api/session.ts
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmButton, ConfirmDialog, Dialog } from '../../ui/controls/dialog.tsx'
 import { Checkbox, SelectField, TextField } from '../../ui/controls/fields.tsx'
+import { copyText } from '../../ui/data/clipboard.ts'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -198,14 +199,13 @@ const ROLE_CHOICES: readonly Readonly<{ role: Role; means: string }>[] = [
   { role: 'admin', means: 'all of this, and makes keys and reads the audit log' },
 ]
 
-type KeyDays = 'never' | '30' | '90' | '365'
-
-const KEY_DAYS: readonly Readonly<{ value: KeyDays; label: string }>[] = [
+const KEY_DAYS = [
   { value: '30', label: 'In 30 days' },
   { value: '90', label: 'In 90 days' },
   { value: '365', label: 'In a year' },
   { value: 'never', label: 'Never' },
-]
+] as const
+type KeyDays = (typeof KEY_DAYS)[number]['value']
 
 const DAY_MS = 86_400_000
 
@@ -220,11 +220,6 @@ type ShownKeyProps = Readonly<{
 }>
 
 function ShownKey({ made, isFirst, onClose }: ShownKeyProps) {
-  const copy = () =>
-    navigator.clipboard.writeText(made.key).then(
-      () => notify('Key copied.'),
-      () => notify('The browser did not allow copying: select the key and copy it.', 'warn'),
-    )
   return (
     <Dialog
       title="Copy the key now"
@@ -232,7 +227,7 @@ function ShownKey({ made, isFirst, onClose }: ShownKeyProps) {
       isDismissable={false}
       actions={
         <>
-          <Button text="Copy" onPress={() => void copy()} />
+          <Button text="Copy" onPress={() => void copyText(made.key, 'Key')} />
           <Button text="I have copied it" tone="primary" onPress={onClose} />
         </>
       }

@@ -1,5 +1,4 @@
 /** What the list and the page of one plan share: its state, how far it got, and which messages it is for. */
-
 import { Link } from '@tanstack/react-router'
 import { FIRST_SOURCES, SOURCE_WORDS } from '../../../../src/core/origin.ts'
 import type { ReplayPlan } from '../../api/records/record-types.ts'

@@ -1,5 +1,4 @@
 /** `/replays`: the plans of replays, newest first. */
-
 import { Link } from '@tanstack/react-router'
 import { get } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'

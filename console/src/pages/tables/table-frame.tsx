@@ -1,5 +1,4 @@
 /** The frame of the pages of one table. */
-
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'

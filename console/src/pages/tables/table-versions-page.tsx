@@ -1,5 +1,4 @@
 /** `/tables/:name/versions`: who changed what, any two versions, and going back. */
-
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { queries } from '../../api/queries.ts'
@@ -7,11 +6,11 @@ import { queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { compareTableVersions, deleteTable, restoreTable, type TableVersion } from '../../api/table-calls.ts'
 import { ConfirmButton } from '../../ui/controls/dialog.tsx'
-import { type Column, DataTable } from '../../ui/data/data-table.tsx'
+import type { Column } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
-import { comparedVersions, restoreColumn, VERSION_COLUMNS, VersionRange } from '../../ui/data/versions.tsx'
+import { VersionsView } from '../../ui/data/versions.tsx'
 import { notify } from '../../ui/states/notices.tsx'
-import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
 import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 import { TableChanges } from '../../ui/table/table-changes.tsx'
 import { TableFrame } from './table-frame.tsx'
@@ -25,40 +24,13 @@ export function TableVersionsPage() {
   const client = useQueryClient()
   const navigate = useNavigate()
   const query = useQuery(queries.tableVersions(name))
-  const [newest] = query.data ?? []
-  const isDeleted = newest?.rows === undefined
+  const isDeleted = query.data?.[0]?.rows === undefined
   const remove = async () => {
     await deleteTable(name, {})
     await client.invalidateQueries({ queryKey: queryParts.tables })
     notify(`The table ${name} is deleted.`)
     void navigate({ to: '/tables' })
   }
-  const explainRefusal = ({ version, rows }: TableVersion): string | undefined => {
-    if (rows === undefined) return 'This version is a deletion: it has no rows.'
-    return version === newest?.version ? 'This is the current version.' : refused
-  }
-  const columns: readonly Column<TableVersion>[] = [
-    {
-      title: 'Version',
-      isName: true,
-      render: ({ version }) => (
-        <span data-row tabIndex={-1}>
-          Version {version}
-        </span>
-      ),
-    },
-    ...VERSION_COLUMNS,
-    { title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
-    restoreColumn(explainRefusal, (version, close) => (
-      <StoreDialog
-        title={`Restore version ${version}`}
-        name={name}
-        compare={() => compareTableVersions(name, lastWithRows(query.data ?? []), version)}
-        store={(change) => restoreTable(name, version, change)}
-        onClose={close}
-      />
-    )),
-  ]
   return (
     <TableFrame
       name={name}
@@ -81,15 +53,24 @@ export function TableVersionsPage() {
       {() => (
         <QueryView query={query} what="Loading the versions">
           {(versions) => (
-            <>
-              <DataTable
-                label="Versions"
-                columns={columns}
-                rows={versions}
-                getRowId={({ version }) => String(version)}
-              />
-              <Comparison name={name} versions={versions} {...search} />
-            </>
+            <VersionsView
+              versions={versions}
+              content="rows"
+              hasContent={({ rows }) => rows !== undefined}
+              more={ROWS}
+              search={search}
+              restoreDialog={(version, close) => (
+                <StoreDialog
+                  title={`Restore version ${version}`}
+                  name={name}
+                  compare={() => compareTableVersions(name, lastWithRows(versions), version)}
+                  store={(change) => restoreTable(name, version, change)}
+                  onClose={close}
+                />
+              )}
+            >
+              {(from, to) => <Comparison name={name} from={from} to={to} />}
+            </VersionsView>
           )}
         </QueryView>
       )}
@@ -97,42 +78,25 @@ export function TableVersionsPage() {
   )
 }
 
-const NONE = { from: 0, to: 0 }
+const ROWS: readonly Column<TableVersion>[] = [
+  { title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
+]
 
-type ComparisonProps = Readonly<{
-  name: string
-  versions: readonly TableVersion[]
-  from?: number | undefined
-  to?: number | undefined
-}>
-
-/** The two of the URL, else the newest and the one before. */
-function Comparison({ name, versions, from, to }: ComparisonProps) {
-  const navigate = route.useNavigate()
-  const withRows = versions.filter(({ rows }) => rows !== undefined).map(({ version }) => version)
-  const { from: before, to: after } = comparedVersions(withRows, from, to) ?? NONE
+function Comparison({ name, from, to }: Readonly<{ name: string; from: number; to: number }>) {
   const difference = useQuery({
-    ...queries.tableDiff(name, before, after),
-    enabled: before !== after,
+    ...queries.tableDiff(name, from, to),
+    enabled: from !== to,
     placeholderData: keepPreviousData,
   })
-  if (withRows.length < 2) {
-    const title = versions.length > 1 ? 'There is one version with rows' : 'There is one version'
-    return <Empty title={title}>The next change adds a second one.</Empty>
-  }
-  const choices = withRows.map((version) => ({ value: String(version), label: `Version ${version}` }))
-  const choose = (changes: Readonly<{ from?: number; to?: number }>) =>
-    void navigate({ search: (search) => ({ ...search, ...changes }), replace: true, resetScroll: false })
   return (
-    <section className="panel" aria-labelledby="comparison">
-      <VersionRange id="comparison" from={before} to={after} choices={choices} onChange={choose} />
-      {before !== after && (
+    <>
+      {from !== to && (
         <QueryView query={difference} what="Comparing">
           {(diff) => <TableChanges diff={diff} />}
         </QueryView>
       )}
-      <Effect name={name} version={after} />
-    </section>
+      <Effect name={name} version={to} />
+    </>
   )
 }
 

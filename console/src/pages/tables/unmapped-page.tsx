@@ -88,19 +88,22 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
         <NoCodes hasTables={tables.length > 0} isFiltered={(wanted ?? endpoint) !== undefined} />
       ) : (
         <>
-          {refused === undefined && (
-            <ColumnsToFill
-              rows={rows}
-              chosen={chosen}
-              onChoose={(table, column) => setChosen((before) => ({ ...before, [table]: column }))}
-            />
-          )}
+          {refused === undefined &&
+            columnsToChoose(rows).map(([name, columns]) => (
+              <SelectField
+                key={name}
+                label={`Column of ${name} to fill for codes that lookups missed`}
+                value={chosen[name] ?? ''}
+                choices={[{ value: '', label: 'Choose …' }, ...toChoices(columns)]}
+                onChange={(column) => setChosen((before) => ({ ...before, [name]: column }))}
+              />
+            ))}
           <Fill rows={rows} values={values} refused={refused} />
           <p role="status">{pasted}</p>
           <div onPaste={paste}>
             <DataTable
               label="Unmapped codes"
-              columns={unmappedColumns({ values, refused, onRemove: remove.mutate })}
+              columns={unmappedColumns(values, refused, remove.mutate)}
               rows={stable.rows}
               getRowId={keyOf}
             />
@@ -167,33 +170,17 @@ function columnToFill(
   return others.length === 1 ? others[0] : others.find((column) => column === chosen[name])
 }
 
-type ColumnsToFillProps = Readonly<{
-  rows: readonly MissedRow[]
-  chosen: Readonly<Record<string, string>>
-  onChoose(table: string, column: string): void
-}>
-
-/** Asks for the columns that codes of lookups leave open. */
-function ColumnsToFill({ rows, chosen, onChoose }: ColumnsToFillProps) {
+/** By table, the columns one of which is to be filled for codes of lookups. */
+function columnsToChoose(
+  rows: readonly MissedRow[],
+): readonly (readonly [table: string, columns: readonly string[]])[] {
   const open = rows.filter(
     ({ table, column, filled }) => !filled && column === table.columns[0] && table.columns.length > 2,
   )
-  return Array.from(new Map(open.map(({ table }) => [table.name, table.columns])), ([name, [, ...columns]]) => (
-    <SelectField
-      key={name}
-      label={`Column of ${name} to fill for codes that lookups missed`}
-      value={chosen[name] ?? ''}
-      choices={[{ value: '', label: 'Choose …' }, ...toChoices(columns)]}
-      onChange={(column) => onChoose(name, column)}
-    />
-  ))
+  return [...new Map(open.map(({ table }) => [table.name, table.columns.slice(1)]))]
 }
 
-type FillProps = Readonly<{
-  rows: readonly MissedRow[]
-  values: Store<Values>
-  refused: string | undefined
-}>
+type FillProps = Readonly<{ rows: readonly MissedRow[]; values: Store<Values>; refused: string | undefined }>
 
 /** Stores what was typed, all at once for each table; then the way to the messages that missed it. */
 function Fill({ rows, values: typedValues, refused }: FillProps) {
@@ -315,17 +302,15 @@ const keyOf = ({ table, column, code }: MissedRow): string => JSON.stringify([ta
 /** What is typed, by `keyOf`. */
 type Values = ReadonlyMap<string, string>
 
-type UnmappedColumnsOptions = Readonly<{
-  values: Store<Values>
-  /** Why the user may not fill codes. */
-  refused: string | undefined
-  onRemove(row: MissedRow): void
-}>
-
 const MAX_CHARACTERS = 200
 const MAX_ENDPOINTS = 3
 
-const unmappedColumns = (options: UnmappedColumnsOptions): readonly Column<MissedRow>[] => [
+/** `refused`: why the user may not fill codes. */
+const unmappedColumns = (
+  values: Store<Values>,
+  refused: string | undefined,
+  onRemove: (row: MissedRow) => void,
+): readonly Column<MissedRow>[] => [
   {
     title: 'Code',
     isName: true,
@@ -352,12 +337,12 @@ const unmappedColumns = (options: UnmappedColumnsOptions): readonly Column<Misse
     render: (row) =>
       row.filled ? (
         <StatusChip tone="good">filled</StatusChip>
-      ) : options.refused !== undefined ? (
+      ) : refused !== undefined ? (
         <span className="quiet">–</span>
       ) : row.fill === undefined ? (
         <span className="quiet">Choose the column first</span>
       ) : (
-        <ValueField row={row} values={options.values} />
+        <ValueField row={row} values={values} />
       ),
   },
   { title: 'Missed', align: 'end', render: ({ count }) => wholeNumber(count) },
@@ -396,8 +381,8 @@ const unmappedColumns = (options: UnmappedColumnsOptions): readonly Column<Misse
         text="×"
         tone="quiet"
         label={`Remove ${row.code} of ${row.table.name} from the list`}
-        refused={options.refused}
-        onPress={() => options.onRemove(row)}
+        refused={refused}
+        onPress={() => onRemove(row)}
       />
     ),
   },

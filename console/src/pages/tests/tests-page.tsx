@@ -2,10 +2,17 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiFailure } from '../../api/api-failure.ts'
+import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { queries } from '../../api/queries.ts'
-import { keyed } from '../../api/query-keys.ts'
-import { readTests, type StoredTest, storeTests } from '../../api/run-calls.ts'
+import { answerKey, keyed } from '../../api/query-keys.ts'
+import {
+  readTests,
+  runTests,
+  type StoredTest,
+  type StoredTests,
+  storeTests,
+  type TestReport,
+} from '../../api/run-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyCodeEditor } from '../../ui/code/lazy-views.tsx'
 import { Button } from '../../ui/controls/button.tsx'
@@ -16,14 +23,13 @@ import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { shortJson } from '../../ui/endpoint/change-list.tsx'
-import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
+import { EndpointPage, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { FaultDetails } from '../../ui/states/fault-details.tsx'
 import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { newTest, REFUSALS, withChange } from './test-file.ts'
-import { type TestResult, type TestRunResult, type TestRuns, useTestRuns } from './test-runs.ts'
 
 const route = getRouteApi('/endpoints/$id/tests')
 
@@ -68,17 +74,9 @@ export function TestsPage() {
                 {file.tests.map((test) => (
                   <TestCard
                     key={test.name}
-                    id={id}
-                    test={test}
-                    run={runs.findResult(test.name)}
-                    refused={refused}
-                    isRunning={runs.isRunning}
-                    onRun={() => runs.runOne(test)}
+                    {...{ id, test, runs, refused }}
                     onEdit={() => setEdited({ original: test, test })}
-                    onSkip={(reason) =>
-                      stored.save(test, { ...withoutSkip(test), ...(reason !== undefined && { skip: reason }) })
-                    }
-                    onDelete={() => stored.save(test, null)}
+                    save={(next) => stored.save(test, next)}
                   />
                 ))}
               </ul>
@@ -223,19 +221,18 @@ const TONES: Readonly<Record<TestResult['verdict'], Tone>> = { passed: 'good', f
 type TestCardProps = Readonly<{
   id: string
   test: StoredTest
-  run: TestRunResult | undefined
+  runs: TestRuns
   /** Why the user may neither run nor change tests. */
   refused: string | undefined
-  isRunning: boolean
-  onRun(): void
   onEdit(): void
-  /** `reason`: undefined runs the test again. */
-  onSkip(reason: string | undefined): Promise<void>
-  onDelete(): Promise<void>
+  /** null deletes the test. */
+  save(next: StoredTest | null): Promise<void>
 }>
 
-function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onSkip, onDelete }: TestCardProps) {
+function TestCard({ id, test, runs, refused, onEdit, save }: TestCardProps) {
   const skip = typeof test.skip === 'string' ? test.skip : undefined
+  const run = runs.findResult(test.name)
+  const button = (text: string, verb = text) => ({ text, refused, label: `${verb} ${test.name}` })
   return (
     <li className="panel">
       <div className="between">
@@ -251,7 +248,7 @@ function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onSkip, on
       )}
       {run !== undefined && run.result.mismatches.length > 0 && <Mismatches mismatches={run.result.mismatches} />}
       <div className="row">
-        <Button text="Run" refused={refused} busy={isRunning} onPress={onRun} label={`Run ${test.name}`} />
+        <Button {...button('Run')} busy={runs.isRunning} onPress={() => runs.runOne(test)} />
         <Link
           className="button"
           to="/endpoints/$id/edit"
@@ -261,30 +258,23 @@ function TestCard({ id, test, run, refused, isRunning, onRun, onEdit, onSkip, on
         >
           Open in editor
         </Link>
-        <Button text="Edit JSON …" refused={refused} onPress={onEdit} label={`Edit JSON: ${test.name}`} />
+        <Button {...button('Edit JSON …', 'Edit JSON:')} onPress={onEdit} />
         {skip === undefined ? (
           <DialogButton
-            text="Skip …"
-            refused={refused}
-            label={`Skip ${test.name}`}
-            dialog={(close) => <SkipDialog name={test.name} onSkip={onSkip} onClose={close} />}
+            {...button('Skip …', 'Skip')}
+            dialog={(close) => (
+              <SkipDialog name={test.name} onSkip={(reason) => save({ ...test, skip: reason })} onClose={close} />
+            )}
           />
         ) : (
-          <TaskButton
-            text="Do not skip"
-            refused={refused}
-            run={() => onSkip(undefined)}
-            label={`Do not skip ${test.name}`}
-          />
+          <TaskButton {...button('Do not skip')} run={() => save(withoutSkip(test))} />
         )}
         <ConfirmButton
-          text="Delete …"
+          {...button('Delete …', 'Delete')}
           title="Delete this test"
           confirm="Delete test"
           tone="quiet"
-          refused={refused}
-          label={`Delete ${test.name}`}
-          onConfirm={onDelete}
+          onConfirm={() => save(null)}
         >
           <p>
             The test “<VisibleText text={test.name} />” is deleted for everybody. It cannot be undone.
@@ -347,3 +337,63 @@ function SkipDialog({ name, onSkip, onClose }: SkipDialogProps) {
     </ConfirmDialog>
   )
 }
+
+type TestResult = TestReport['tests'][number]
+/** `version`: of the document when the run started; undefined if it was not known. */
+type TestRunResult = Readonly<{ result: TestResult; at: number; version: number | undefined }>
+type Kept = Readonly<{ results: ReadonlyMap<string, TestRunResult>; faults: TestReport['lint']['errors'] }>
+const NOTHING: Kept = { results: new Map(), faults: [] }
+
+/** `mayRun`: whether the user has the role for it. */
+function useTestRuns(id: string, file: StoredTests['file'] | undefined, mayRun: boolean) {
+  const client = useQueryClient()
+  const queryKey = answerKey<Kept>('test-results', 'of', id)
+  const { data: kept = NOTHING } = useQuery({
+    ...keyed(queryKey, () => NOTHING),
+    enabled: false,
+    gcTime: Number.POSITIVE_INFINITY,
+  })
+  const { data: row, refetch } = useEndpointRow(id)
+  const [isRunning, setRunning] = useState(false)
+  const [failure, setFailure] = useState<ApiFailure>()
+  const update = (change: (before: Kept) => Kept) =>
+    client.setQueryData<Kept>(queryKey, (before) => change(before ?? NOTHING))
+  const run = async (tests: readonly StoredTest[] | undefined) => {
+    if (!mayRun || isRunning || file === undefined) return
+    setRunning(true)
+    setFailure(undefined)
+    try {
+      const { version } = row ?? (await refetch({ cancelRefetch: false })).data ?? {}
+      const given = tests === undefined ? {} : { tests: { ...file, tests } }
+      const report = await runTests(JSON.stringify({ endpointId: id, ...given }))
+      const at = Date.now()
+      const results = report.tests.map((result) => [result.name, { result, at, version }] as const)
+      const { errors } = report.lint
+      update((before) => ({
+        results: new Map([...(tests === undefined ? [] : before.results), ...results]),
+        faults: report.ran ? [] : errors,
+      }))
+    } catch (thrown) {
+      setFailure(asFailure(thrown))
+    }
+    setRunning(false)
+  }
+  return {
+    isRunning,
+    /** Why the last run gave no results. */
+    failure,
+    /** Faults of the document, with which no test runs. */
+    faults: kept.faults,
+    /** The version that is active now. */
+    current: row?.version,
+    all: [...kept.results.values()],
+    findResult: (name: string) => kept.results.get(name),
+    runAll: () => void run(undefined),
+    runOne: (test: StoredTest) => void run([test]),
+    /** The result of a test that is another one now says nothing any more. */
+    forget: (name: string | undefined) =>
+      update(({ results, faults }) => ({ results: new Map([...results].filter(([one]) => one !== name)), faults })),
+  }
+}
+
+type TestRuns = ReturnType<typeof useTestRuns>

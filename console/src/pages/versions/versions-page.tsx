@@ -1,121 +1,53 @@
 /** `/endpoints/:id/versions`: who changed what, any two versions side by side, and going back. */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
 import { get } from '../../api/client.ts'
-import { readDocument, readVersion, restoreVersion, type Version, type VersionDiff } from '../../api/document-calls.ts'
+import { readDocument, readVersion, restoreVersion, type VersionDiff } from '../../api/document-calls.ts'
 import { queries } from '../../api/queries.ts'
 import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
-import { useRefusal } from '../../api/session.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-views.tsx'
 import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
-import { type Column, DataTable } from '../../ui/data/data-table.tsx'
-import { comparedVersions, restoreColumn, VERSION_COLUMNS, VersionRange } from '../../ui/data/versions.tsx'
+import { VersionsView } from '../../ui/data/versions.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
 import { notify } from '../../ui/states/notices.tsx'
-import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { QueryView } from '../../ui/states/states.tsx'
 
 const route = getRouteApi('/endpoints/$id/versions')
 
 export function VersionsPage() {
   const { id } = route.useParams()
-  const { from, to } = route.useSearch()
-  const navigate = route.useNavigate()
-  const refused = useRefusal('author')
+  const search = route.useSearch()
   const query = useQuery(queries.versions(id))
-  const compare = (changes: Readonly<{ from?: number; to?: number }>) =>
-    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true, resetScroll: false })
   return (
     <EndpointPage id={id} part="Versions">
       <QueryView query={query} what="Loading the versions">
-        {(versions) => {
-          const withDocument = versions.filter(({ method }) => method !== 'delete').map(({ version }) => version)
-          const shown = comparedVersions(withDocument, from, to)
-          return (
-            <>
-              <DataTable
-                label="Versions"
-                columns={versionColumns(id, versions, refused)}
-                rows={versions}
-                getRowId={({ version }) => String(version)}
-                isCurrent={({ version }) => version === shown?.to}
-              />
-              {shown === undefined ? (
-                <Empty title="There is one version">
-                  The next change adds a second one, and this page shows what differs.
-                </Empty>
-              ) : (
-                <VersionComparison id={id} versions={versions} {...shown} onChange={compare} />
-              )}
-            </>
-          )
-        }}
+        {(versions) => (
+          <VersionsView
+            versions={versions}
+            content="document"
+            hasContent={({ method }) => method !== 'delete'}
+            search={search}
+            restoreDialog={(version, close) => <RestoreDialog id={id} version={version} onClose={close} />}
+          >
+            {(from, to) => <Comparison id={id} from={from} to={to} />}
+          </VersionsView>
+        )}
       </QueryView>
     </EndpointPage>
   )
 }
 
-/** `refused`: why the user may not restore. */
-function versionColumns(
-  id: string,
-  versions: readonly Version[],
-  refused: string | undefined,
-): readonly Column<Version>[] {
-  const current = versions[0]
-  const explainRefusal = ({ version, method }: Version): string | undefined => {
-    if (method === 'delete') return 'This version is a deletion: it has no document.'
-    return version === current?.version ? 'This is the current version.' : refused
-  }
-  return [
-    {
-      title: 'Version',
-      isName: true,
-      render: ({ version, method }) => {
-        const before = versions.find((one) => one.version < version && one.method !== 'delete')
-        if (method === 'delete' || before === undefined) return <span>Version {version}</span>
-        return (
-          <Link
-            to="/endpoints/$id/versions"
-            params={{ id }}
-            search={{ from: before.version, to: version }}
-            resetScroll={false}
-            data-row
-          >
-            Version {version}
-          </Link>
-        )
-      },
-    },
-    ...VERSION_COLUMNS,
-    restoreColumn(explainRefusal, (version, close) => <RestoreDialog id={id} version={version} onClose={close} />),
-  ]
-}
-
-type VersionComparisonProps = Readonly<{
-  id: string
-  versions: readonly Version[]
-  from: number
-  to: number
-  onChange(changes: Readonly<{ from?: number; to?: number }>): void
-}>
-
-function VersionComparison({ id, versions, from, to, onChange }: VersionComparisonProps) {
+function Comparison({ id, from, to }: Readonly<{ id: string; from: number; to: number }>) {
   const difference = useQuery({ ...queries.versionDiff(id, from, to), placeholderData: keepPreviousData })
   const before = useVersionText(id, from)
   const after = useVersionText(id, to)
-  const choices = versions
-    .filter(({ method }) => method !== 'delete')
-    .map(({ version, origin: { note } }) => ({
-      value: String(version),
-      label: note === undefined ? `Version ${version}` : `Version ${version} – ${note.slice(0, 60)}`,
-    }))
   return (
-    <section className="panel" aria-labelledby="comparison">
-      <VersionRange id="comparison" from={from} to={to} choices={choices} onChange={onChange} />
+    <>
       <QueryView query={difference} what="Comparing">
         {({ changes }) => <ChangeList changes={changes} />}
       </QueryView>
@@ -131,7 +63,7 @@ function VersionComparison({ id, versions, from, to, onChange }: VersionComparis
           </QueryView>
         )}
       </QueryView>
-    </section>
+    </>
   )
 }
 

@@ -5,14 +5,13 @@ export const Facts = ({ children }: Readonly<{ children: ReactNode }>) => (
   <dl className="facts columns wide">{children}</dl>
 )
 
-/** `isList`: several values beside each other. */
-export const Fact = ({
-  name,
-  isList = false,
-  children,
-}: Readonly<{ name: string; isList?: boolean; children: ReactNode }>) => (
-  <div>
-    <dt>{name}</dt>
-    <dd className={isList ? 'row' : undefined}>{children}</dd>
-  </div>
-)
+type FactProps = Readonly<{ name: string; isList?: boolean; children: ReactNode }>
+
+/** `isList`: several values beside each other. Without `children`, or with false, it is left out. */
+export const Fact = ({ name, isList = false, children }: FactProps) =>
+  children === undefined || children === false ? null : (
+    <div>
+      <dt>{name}</dt>
+      <dd className={isList ? 'row' : undefined}>{children}</dd>
+    </div>
+  )
