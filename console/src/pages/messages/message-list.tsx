@@ -1,10 +1,14 @@
-/** The messages of the filters, page by page. New ones are counted above the list, and shown when the reader asks for them. */
+/**
+ * The messages of the filters, page by page. New ones are counted above the list, and shown when the reader asks for them; live,
+ * they are shown as they come while nobody reads the list.
+ */
 
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { listMessages } from '../../api/records/message-calls.ts'
 import type { ListedMessage, MessageFilters } from '../../api/records/record-types.ts'
+import { Checkbox } from '../../ui/controls/fields.tsx'
 import { flattenRows, RowList, useRowPages } from '../../ui/data/row-list.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { MESSAGE_COLUMNS, NARROW_MESSAGE_COLUMNS } from './message-columns.tsx'
@@ -17,9 +21,11 @@ export type MessageListProps = Readonly<{
   filters: MessageFilters
   /** The message whose detail is open. */
   current: string | undefined
+  isLive: boolean
+  onLive(isLive: boolean): void
 }>
 
-export function MessageList({ filters, current }: MessageListProps) {
+export function MessageList({ filters, current, isLive, onLive }: MessageListProps) {
   /** Records do not change, so a list is read once: how often the reader asked for the newest. */
   const [round, setRound] = useState(0)
   const pages = useRowPages<ListedMessage>({
@@ -31,8 +37,25 @@ export function MessageList({ filters, current }: MessageListProps) {
     isStill: true,
   })
   const newer = useNewer(filters, flattenRows(pages)[0]?.id, pages.isSuccess && !pages.isPlaceholderData)
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (!isLive || newer === 0) return
+    const follow = () => {
+      if (!isRead(list.current)) setRound((before) => before + 1)
+    }
+    follow()
+    // What was held back comes when the reader leaves.
+    const left = ['pointermove', 'focusin', 'scroll'] as const
+    for (const event of left) document.addEventListener(event, follow, { passive: true })
+    return () => {
+      for (const event of left) document.removeEventListener(event, follow)
+    }
+  }, [isLive, newer])
   return (
-    <div className="message-list stack">
+    <div className="message-list stack" ref={list}>
+      <Checkbox checked={isLive} onChange={onLive}>
+        Live: show new messages as they come
+      </Checkbox>
       <RowList
         label="Messages"
         columns={current === undefined ? MESSAGE_COLUMNS : NARROW_MESSAGE_COLUMNS}
@@ -46,6 +69,10 @@ export function MessageList({ filters, current }: MessageListProps) {
     </div>
   )
 }
+
+/** The pointer is on a row, a row has the focus, or the reader has scrolled: nothing may move. */
+const isRead = (list: Element | null): boolean =>
+  scrollY > 0 || list?.querySelector('table:hover, table :focus, tr[aria-current]') != null
 
 /** How many messages match that are newer than the newest one in the list. */
 function useNewer(filters: MessageFilters, newest: string | undefined, isOn: boolean): number {

@@ -8,7 +8,7 @@ import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { MessageFilterBar } from './message-filters.tsx'
 import { MessageList } from './message-list.tsx'
-import { soundSearch, toFilters } from './messages-search.ts'
+import { type MessagesSearch, soundSearch, toFilters } from './messages-search.ts'
 import './messages.css'
 
 const route = getRouteApi('/messages')
@@ -18,6 +18,13 @@ export function MessagesPage() {
   const navigate = route.useNavigate()
   const open = useMatch({ from: '/messages/$id', shouldThrow: false, select: ({ params }) => params.id })
   const filters = toFilters(search)
+  const change = (changes: Partial<MessagesSearch>) =>
+    void navigate({
+      to: '.',
+      search: (before) => soundSearch({ ...before, ...changes }),
+      replace: true,
+      resetScroll: false,
+    })
   return (
     <Page
       title="Messages"
@@ -29,18 +36,13 @@ export function MessagesPage() {
       }
     >
       <div className={open === undefined ? 'messages' : 'messages with-detail'}>
-        <MessageFilterBar
-          search={search}
-          onChange={(changes) =>
-            void navigate({
-              to: '.',
-              search: (before) => soundSearch({ ...before, ...changes }),
-              replace: true,
-              resetScroll: false,
-            })
-          }
+        <MessageFilterBar search={search} onChange={change} />
+        <MessageList
+          filters={filters}
+          current={open}
+          isLive={search.live === 'on'}
+          onLive={(isLive) => change({ live: isLive ? 'on' : undefined })}
         />
-        <MessageList filters={filters} current={open} />
         <Outlet />
       </div>
     </Page>

@@ -21,6 +21,8 @@ const PARAMETERS = {
   missed: asTexts,
   from: asText,
   to: asText,
+  /** New messages are shown as they come. */
+  live: asChoice(['on']),
   /** Of a message: the body that is open. */
   body: asText,
 }
@@ -53,7 +55,7 @@ export const isOfLastDay = (search: MessagesSearch): boolean =>
   NARROW.every((name) => name === 'from' || search[name] === undefined)
 
 /** The filters of the API that a URL has. */
-export function toFilters({ body, ...filters }: MessagesSearch): MessageFilters {
+export function toFilters({ body, live, ...filters }: MessagesSearch): MessageFilters {
   return filters
 }
 

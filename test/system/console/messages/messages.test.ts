@@ -48,6 +48,32 @@ describe('/messages', { skip: NO_BROWSER }, () => {
     await page.getByText('4 in all').waitFor()
   })
 
+  test('shows new messages as they come when it is live, but not under the pointer', async (test) => {
+    const { service, page, open, checkAccessibility } = await openConsole(test)
+    await service.register({ name: 'Orders', endpoint: { pattern: '/orders' } })
+    const rows = page.getByRole('table', { name: 'Messages' }).locator('tbody tr')
+    const isListed = (count: number) =>
+      until(
+        () => rows.count(),
+        (listed) => listed === count,
+      )
+    await service.fetch('/orders', json('POST', { nr: 1 }))
+    await open('messages')
+    await page.getByText('· live').waitFor()
+    await isListed(1)
+    await page.getByLabel('Live: show new messages as they come').check()
+    await page.waitForURL(/live=on/)
+    await service.fetch('/orders', json('POST', { nr: 2 }))
+    await isListed(2)
+    await rows.first().hover()
+    await service.fetch('/orders', json('POST', { nr: 3 }))
+    await page.getByRole('button', { name: '1 new: show' }).waitFor()
+    assert.equal(await rows.count(), 2)
+    await checkAccessibility()
+    await page.getByRole('heading', { name: 'Messages' }).hover()
+    await isListed(3)
+  })
+
   test('shows the fault of a filter in the words of the service', async (test) => {
     const { page, open } = await openConsole(test)
     await open('messages?code=NO_SUCH_CODE')
