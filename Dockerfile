@@ -16,6 +16,7 @@ COPY tsconfig.json ./
 COPY src ./src
 COPY scripts ./scripts
 COPY console ./console
+COPY docs ./docs
 RUN node scripts/console.ts
 
 FROM ${NODE_IMAGE}

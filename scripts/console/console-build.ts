@@ -15,6 +15,7 @@ import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import type { InlineConfig, Rolldown } from 'vite'
+import { writeGuide } from './guide-pages.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 export const CONSOLE = join(root, 'console')
@@ -31,7 +32,9 @@ const INPUTS = [
   'console/src/**/*',
   'console/tsconfig.json',
   'tsconfig.json',
-  'scripts/console/console-build.ts',
+  'console/guide.css',
+  'docs/**/*.md',
+  'scripts/console/*.ts',
 ]
 
 export const viteConfig = (outDir: string): InlineConfig => ({
@@ -112,6 +115,7 @@ export async function buildConsole(): Promise<void> {
   const fresh = `${BUILT}.${randomUUID()}`
   try {
     const shared = sharedFiles((await build(viteConfig(fresh))) as Rolldown.RolldownOutput)
+    writeGuide(root, join(fresh, 'docs'))
     for (const path of filesOf(fresh)) precompress(join(fresh, path))
     const sources: Sources = { hash: hashSources(shared), shared }
     writeFileSync(join(fresh, SOURCES), JSON.stringify(sources))

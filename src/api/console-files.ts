@@ -1,5 +1,5 @@
 /**
- * The web console: the page for every URL below /console/, and the files of its build. A request can name only a file of that
+ * The web console: the page for every URL below /console/, the pages of the guide, and the files of its build. A request can name only a file of that
  * build, so no path reaches any other. The files hold nothing secret and ask for a key themselves, so they need no credentials.
  */
 import { createHash, randomBytes } from 'node:crypto'
@@ -16,10 +16,14 @@ export const CONSOLE_MISSING = 'The console is not built; `npm ci --include=dev`
 
 const HOME = '/console/'
 const ASSETS = `${HOME}assets/`
+/** The guide: a page for each file of docs/, and what these pages load. */
+const GUIDE = `${HOME}docs/`
 
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
+  html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
+  json: 'application/json',
   svg: 'image/svg+xml',
 }
 
@@ -57,25 +61,29 @@ const HEADERS = {
   'cross-origin-opener-policy': 'same-origin',
 }
 
-/** A file's name changes with its content. */
-const ASSET_HEADERS = {
+const GUIDE_HEADERS = {
   ...HEADERS,
   'content-security-policy': policyWith(''),
-  'cache-control': 'public, max-age=31536000, immutable',
+  'cache-control': 'no-cache',
   vary: 'accept-encoding',
 }
+
+/** A file's name changes with its content. */
+const ASSET_HEADERS = { ...GUIDE_HEADERS, 'cache-control': 'public, max-age=31536000, immutable' }
 
 /** The build in a folder, read when it is asked for. */
 export class ConsoleFiles {
   readonly #folder: URL
   readonly #signIn: ManagementAccess['signIn']
   readonly #readAsset: (name: string) => Promise<Asset | undefined>
+  readonly #readGuide: (name: string) => Promise<Asset | undefined>
   #page: Promise<string> | undefined
 
   constructor(folder: URL, signIn: ManagementAccess['signIn']) {
     this.#folder = folder
     this.#signIn = signIn
     this.#readAsset = createAssetReader(new URL('assets/', folder))
+    this.#readGuide = createAssetReader(new URL('docs/', folder))
   }
 
   redirect(reply: FastifyReply): FastifyReply {
@@ -85,10 +93,18 @@ export class ConsoleFiles {
   /** Sends the page for each URL below /console/, and its files for those below /console/assets/. Fails with ROUTE_UNKNOWN. */
   async send(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
     const path = pathFromUrl(request.url)
+    if (path.startsWith(GUIDE)) return this.#sendGuide(request, reply, path.slice(GUIDE.length))
     if (!path.startsWith(ASSETS)) return sendPage(reply, await this.#readPage(), await this.#tokenUrl())
     const asset = await this.#readAsset(path.slice(ASSETS.length))
     if (asset === undefined) throw new Failure('ROUTE_UNKNOWN', `There is no file ${path} of the console.`)
-    return sendAsset(request, reply, asset)
+    return sendAsset(request, reply, asset, ASSET_HEADERS)
+  }
+
+  async #sendGuide(request: FastifyRequest, reply: FastifyReply, name: string): Promise<FastifyReply> {
+    const file = /\.\w+$/.test(name) ? name : `${name === '' ? 'README' : name}.html`
+    const asset = await this.#readGuide(file)
+    if (asset === undefined) throw new Failure('ROUTE_UNKNOWN', `The guide has no page "${name}"; ${GUIDE} lists them.`)
+    return sendAsset(request, reply, asset, GUIDE_HEADERS)
   }
 
   /** While the provider is away nobody can sign in there, and the page says so. */
@@ -128,7 +144,7 @@ function createAssetReader(folder: URL): (name: string) => Promise<Asset | undef
   let names: Promise<ReadonlySet<string>> | undefined
   const assets = new Map<string, Promise<Asset>>()
   return async (name) => {
-    names ??= readdir(folder).then((all) => new Set(all))
+    names ??= readdir(folder, { recursive: true }).then((all) => new Set(all))
     const known = await names.catch((thrown) => {
       names = undefined
       throw missing(thrown)
@@ -153,11 +169,16 @@ function createAssetReader(folder: URL): (name: string) => Promise<Asset | undef
   }
 }
 
-function sendAsset(request: FastifyRequest, reply: FastifyReply, { type, body, coded, etag }: Asset): FastifyReply {
+function sendAsset(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { type, body, coded, etag }: Asset,
+  headers: typeof GUIDE_HEADERS,
+): FastifyReply {
   const chosen = coded.find(({ coding }) => accepts(request.headers['accept-encoding'], coding))
   // Each coding has an ETag of its own (RFC 9110 §8.8.3.3).
   const tag = `"${etag}${chosen === undefined ? '' : `-${chosen.coding}`}"`
-  reply.headers({ ...ASSET_HEADERS, etag: tag })
+  reply.headers({ ...headers, etag: tag })
   if (isKnownEtag(request.headers['if-none-match'], tag)) return reply.code(304).send()
   if (chosen !== undefined) reply.header('content-encoding', chosen.coding)
   return reply.type(type).send(chosen?.body ?? body)

@@ -2,10 +2,13 @@
  * What pages read from the service: the key under which each answer is kept, and its call. `useQuery(queries.group(key))`.
  * The first names of a key are the part of the service that the answer shows: events load all answers under it again.
  */
-import { type GetParams, type GetPath, type Got, get } from './client.ts'
+
+import { toApiFailure } from './api-failure.ts'
+import { callService, type GetParams, type GetPath, type Got, get } from './client.ts'
 import { readDocument, type StoredText } from './document-calls.ts'
 import { type EndpointPage, type EndpointQuery, listEndpoints } from './endpoint-calls.ts'
 import type { EndpointRow } from './endpoint-row.ts'
+import type { GlossaryRow } from './glossary-row.ts'
 import { type MappingRun, type MappingSuggestions, runMapping, suggestEntries } from './mapping-calls.ts'
 import { answerKey, keyed, queryParts } from './query-keys.ts'
 import { readMessageBody } from './records/message-calls.ts'
@@ -78,6 +81,12 @@ export const queries = {
   /** Beside health: the event `status` has changes of both. */
   consumers: getQuery(queryParts.health, '/consumers', {}),
   samples: getQuery(['samples'], '/endpoints/samples', {}),
+  /** The words of the guide, which is built with the console. */
+  glossary: keyed(answerKey<readonly GlossaryRow[]>('guide', 'glossary'), async ({ signal }) => {
+    const answer = await callService(new Request(`${location.origin}/console/docs/glossary.json`, { signal }))
+    if (!answer.ok) throw toApiFailure(answer, undefined)
+    return (await answer.json()) as readonly GlossaryRow[]
+  }),
   vocabulary: getQuery(['vocabulary'], '/endpoints/vocabulary', {}),
   /** By the text of its request. */
   mappingRun: (request: string) =>

@@ -2,6 +2,7 @@
 import { Dialog } from '../ui/controls/dialog.tsx'
 import { Checkbox } from '../ui/controls/fields.tsx'
 import { useBindings, useSingleKeys } from '../ui/keys/keymap.ts'
+import { GuideLinks } from '../ui/states/page-help.tsx'
 
 const ALWAYS = [
   { keys: 'Enter', what: 'Open the row that has the focus' },
@@ -16,6 +17,7 @@ export function KeyList({ onClose }: Readonly<{ onClose(): void }>) {
   const first = bindings.filter(({ keys }, index) => bindings.findIndex((one) => one.keys === keys) === index)
   return (
     <Dialog title="Keys" onClose={onClose}>
+      <GuideLinks />
       <dl className="key-list stack">
         {[...first, ...ALWAYS].map(({ keys, what }) => (
           <div key={keys}>

@@ -11,6 +11,35 @@ import { asChoice, asText, asTexts, asWhole, formatSearch, parseSearch, readSear
 import { PageFailure, PageMissing } from './page-failure.tsx'
 import { Shell } from './shell.tsx'
 
+/** The section of docs/console.md about each page. */
+const HELP: Readonly<Record<string, string>> = {
+  '/': 'overview',
+  '/endpoints': 'endpoints',
+  '/endpoints/new': 'new-and-import',
+  '/endpoints/by-example': 'by-example',
+  '/endpoints/$id/edit': 'editor',
+  '/endpoints/$id/form': 'form',
+  '/endpoints/$id/mapping': 'mapping',
+  '/endpoints/$id/picture': 'picture',
+  '/endpoints/$id/tests': 'tests',
+  '/endpoints/$id/versions': 'versions',
+  '/endpoints/$id/stats': 'statistics',
+  '/picture': 'picture',
+  '/audit': 'audit-log-and-api-keys',
+  '/keys': 'audit-log-and-api-keys',
+  '/messages': 'messages',
+  '/groups': 'failures',
+  '/groups/$key': 'failures',
+  '/replays': 'replays',
+  '/replays/$plan': 'replays',
+  '/deliveries': 'deliveries',
+  '/deliveries/$id': 'deliveries',
+  '/tables': 'tables',
+  '/tables/$name': 'tables',
+  '/tables/$name/versions': 'tables',
+  '/unmapped': 'unmapped-codes',
+}
+
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: PageMissing })
 const getParentRoute = () => rootRoute
 
@@ -20,7 +49,14 @@ const page = <const Path extends string, Module extends object, Search extends o
   load: () => Promise<Module>,
   name: keyof Module & string,
   readSearch: (given: Readonly<Record<string, unknown>>) => Search = () => ({}) as Search,
-) => createRoute({ getParentRoute, path, validateSearch: readSearch, component: lazyRouteComponent(load, name) })
+) =>
+  createRoute({
+    getParentRoute,
+    path,
+    validateSearch: readSearch,
+    component: lazyRouteComponent(load, name),
+    staticData: { help: HELP[path] },
+  })
 
 const messagesRoute = page(
   '/messages',

@@ -1,6 +1,6 @@
 /** The frame of all pages: who uses them, where they are, and how the service is. */
 import { Link, Outlet } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { type Me, session } from '../api/session.ts'
 import { useStore } from '../api/store.ts'
 import { useLiveUpdates } from '../live/live-updates.tsx'
@@ -10,10 +10,11 @@ import { useKey } from '../ui/keys/keymap.ts'
 import { NoticeRegion } from '../ui/states/notices.tsx'
 import { AccountMenu } from './account-menu.tsx'
 import { CommandPalette } from './command-palette.tsx'
-import { KeyList } from './key-list.tsx'
 import { NAVIGATION } from './navigation.ts'
 import { ServiceBar, ServiceLamp } from './service-state.tsx'
 import { SignInDialog, SignInPage, StartingPage } from './sign-in.tsx'
+
+const KeyList = lazy(async () => ({ default: (await import('./key-list.tsx')).KeyList }))
 
 /** A page that somebody works on stays unchanged while the service wants another key. */
 export function Shell() {
@@ -73,7 +74,7 @@ function Frame({ me }: Readonly<{ me: Me }>) {
       </main>
       <NoticeRegion />
       {open === 'palette' && <CommandPalette me={me} onClose={close} />}
-      {open === 'keys' && <KeyList onClose={close} />}
+      <Suspense>{open === 'keys' && <KeyList onClose={close} />}</Suspense>
     </div>
   )
 }

@@ -79,7 +79,7 @@ describe('the package', () => {
   test('has what runs, its documentation, and nothing else', () => {
     const isExpected = (path: string) =>
       /^(?:docs|samples|deploy)\/(?:[\w-]+\/)*[\w.-]+\.(?:md|png|json|xml|hl7|conf|yaml)$/.test(path) ||
-      /^(?:LICENSE|package\.json|(?:README|CHANGELOG|CONTRIBUTING|bench\/EXPERIMENTS)\.md|docker-compose\.yml|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.json|assets\/[\w-]+\.(?:js|css|svg)(?:\.br|\.gz)?))$/.test(
+      /^(?:LICENSE|package\.json|(?:README|CHANGELOG|CONTRIBUTING|bench\/EXPERIMENTS)\.md|docker-compose\.yml|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.json|(?:assets\/[\w-]+\.(?:js|css|svg)|docs\/(?:decisions\/)?[\w-]+\.(?:html|css|json))(?:\.br|\.gz)?))$/.test(
         path,
       ) ||
       /^dist\/(?:(?:main|service|message-worker|table-worker|isolated-process)\.js|service-\w+\.code|package\.json)$/.test(

@@ -1,6 +1,9 @@
 /** The frame of a page: its title, its actions, and its content. */
-import { type ReactNode, useEffect, useRef } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react'
+import { Button } from '../controls/button.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
+
+const HelpPopover = lazy(async () => ({ default: (await import('./page-help.tsx')).HelpPopover }))
 
 export type PageProps = Readonly<{
   title: string
@@ -21,6 +24,8 @@ addEventListener('popstate', () => {
 /** A new page takes the focus to its title, so that readers of the screen hear where they are. */
 export function Page({ title, actions, above, children }: PageProps) {
   const heading = useRef<HTMLHeadingElement>(null)
+  const helpButton = useRef<HTMLButtonElement>(null)
+  const [isHelp, setHelp] = useState(false)
   useEffect(() => {
     document.title = `${title} – Crosswalk`
   }, [title])
@@ -35,9 +40,17 @@ export function Page({ title, actions, above, children }: PageProps) {
     <div className="page">
       {above}
       <div className="between">
-        <h1 ref={heading} tabIndex={-1} dir="auto">
-          <VisibleText text={title} max={300} />
-        </h1>
+        <div className="page-title">
+          <h1 ref={heading} tabIndex={-1} dir="auto">
+            <VisibleText text={title} max={300} />
+          </h1>
+          <Button ref={helpButton} label="Help with this page" tone="quiet" text="?" onPress={() => setHelp(true)} />
+          {isHelp && (
+            <Suspense>
+              <HelpPopover button={helpButton} onClose={() => setHelp(false)} />
+            </Suspense>
+          )}
+        </div>
         {actions === undefined ? null : <div className="row">{actions}</div>}
       </div>
       {children}
