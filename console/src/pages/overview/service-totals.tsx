@@ -6,7 +6,7 @@ import type { Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import type { GroupList } from '../../api/records/replay-calls.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
-import { minuteSeries } from '../../ui/charts/minute-series.ts'
+import { COUNTED_AS_FAILED, minuteSeries } from '../../ui/charts/minute-series.ts'
 import { Figures, share, shortNumber, wholeNumber } from '../../ui/data/figures.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
@@ -82,8 +82,8 @@ function LastHour({ minutes, readAt }: Readonly<{ minutes: Schemas['Totals']['mi
     return {
       times,
       series: [
-        { name: 'Messages', tone: 'accent', values: count, isCount: true },
-        { name: 'Failed', tone: 'bad', values: failures, isCount: true },
+        { name: 'Messages', tone: 'accent', values: count, isCount: true, messages: {} },
+        { name: 'Failed', tone: 'bad', values: failures, isCount: true, messages: COUNTED_AS_FAILED },
       ] as const,
     }
   }, [minutes, readAt])

@@ -5,7 +5,7 @@ import { type ReactNode, useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
-import { minuteSeries } from '../../ui/charts/minute-series.ts'
+import { COUNTED_AS_FAILED, minuteSeries } from '../../ui/charts/minute-series.ts'
 import { SelectField } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Figures, share, wholeNumber } from '../../ui/data/figures.tsx'
@@ -108,12 +108,17 @@ function Charts({ id, minutes, readAt, length }: ChartsProps) {
   const { times, counts, durations } = useMemo(() => {
     const { times, count, failures, p50, p95, p99 } = minuteSeries(minutes, readAt, length)
     const messages = { endpoint: [id] }
-    const failed = { ...messages, outcome: ['partial', 'refused', 'failed'] }
     return {
       times,
       counts: [
         { name: 'Messages', tone: 'accent', values: count, isCount: true, messages },
-        { name: 'Failed', tone: 'bad', values: failures, isCount: true, messages: failed },
+        {
+          name: 'Failed',
+          tone: 'bad',
+          values: failures,
+          isCount: true,
+          messages: { ...messages, ...COUNTED_AS_FAILED },
+        },
       ],
       durations: [
         { name: 'p50', tone: 'good', values: p50, messages },

@@ -14,6 +14,9 @@ export type MinuteSeries = Readonly<{
 
 const MINUTE_MS = 60_000
 
+/** The filter of the messages that `failures` counts. */
+export const COUNTED_AS_FAILED = { outcome: ['partial', 'refused', 'failed'] } as const
+
 /** In: counts in any order, when they were read, and the length of the period in minutes. Out: the period up to then. */
 export function minuteSeries(minutes: readonly CountedMinute[], readAt: number, length: number): MinuteSeries {
   const last = Math.floor(readAt / MINUTE_MS)

@@ -57,6 +57,12 @@ describe('the overview', { skip: NO_BROWSER }, () => {
     await page.getByText('As a table').click()
     await page.getByRole('columnheader', { name: 'Failed' }).waitFor()
     await checkAccessibility()
+    await page.getByRole('table').getByRole('link', { name: '2', exact: true }).first().click()
+    await page.waitForURL(/\/messages\?outcome=partial&outcome=refused&outcome=failed&from=.+&to=/)
+    await page
+      .getByRole('row', { name: /VALIDATION_FAILED/ })
+      .first()
+      .waitFor()
   })
 
   test('has marks of whole messages, and no alarm once all that failed was replayed with success', async (test) => {
