@@ -3,13 +3,11 @@
 import { Button as AriaButton } from 'react-aria-components/Button'
 import { Header, Menu, MenuItem, MenuSection, MenuTrigger, Popover } from 'react-aria-components/Menu'
 import { type Me, signOut } from '../api/session.ts'
-import { useSingleKeys } from '../ui/keys/keymap.ts'
 import { THEMES, useTheme } from '../ui/theme.ts'
 
 const THEME_NAMES = { system: 'As the system', light: 'Light', dark: 'Dark' }
 
 export function AccountMenu({ me, onKeys }: Readonly<{ me: Me; onKeys(): void }>) {
-  const [singleKeys, setSingleKeys] = useSingleKeys()
   const [theme, setTheme] = useTheme()
   const isOpen = me.mode === 'open'
   const name = me.name ?? (isOpen ? 'Open access' : me.who)
@@ -32,15 +30,11 @@ export function AccountMenu({ me, onKeys }: Readonly<{ me: Me; onKeys(): void }>
           className="menu"
           onAction={(action) => {
             if (action === 'keys') onKeys()
-            if (action === 'single') setSingleKeys(!singleKeys)
             if (action === 'out') signOut()
           }}
         >
           <MenuItem id="keys" className="menu-item between">
             List of keys
-          </MenuItem>
-          <MenuItem id="single" className="menu-item between">
-            {singleKeys ? 'Switch single keys off' : 'Switch single keys on'}
           </MenuItem>
           <MenuSection
             selectionMode="single"

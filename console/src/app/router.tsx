@@ -1,5 +1,13 @@
 /** The URLs of the console. A page is loaded when it is opened; its search parameters are checked before. */
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router'
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  Link,
+  lazyRouteComponent,
+} from '@tanstack/react-router'
+import { asFailure } from '../api/api-failure.ts'
 import { readDeliveriesSearch } from '../pages/deliveries/deliveries-search.ts'
 import { readEditorSearch } from '../pages/editor/editor-search.ts'
 import { readEndpointsSearch } from '../pages/endpoints/endpoints-search.ts'
@@ -8,36 +16,46 @@ import { readMappingSearch } from '../pages/mapping/mapping-search.ts'
 import { readMessagesSearch } from '../pages/messages/messages-search.ts'
 import { readPictureSearch } from '../pages/picture/picture-search.ts'
 import { asChoice, asText, asTexts, asWhole, formatSearch, parseSearch, readSearch } from '../ui/search-params.ts'
-import { PageFailure, PageMissing } from './page-failure.tsx'
+import { FailureNotice } from '../ui/states/failure-notice.tsx'
+import { Page } from '../ui/states/page.tsx'
+import { Empty } from '../ui/states/states.tsx'
 import { Shell } from './shell.tsx'
 
-/** The section of docs/console.md about each page. */
-const HELP: Readonly<Record<string, string>> = {
-  '/': 'overview',
-  '/endpoints': 'endpoints',
-  '/endpoints/new': 'new-and-import',
-  '/endpoints/by-example': 'by-example',
-  '/endpoints/$id/edit': 'editor',
-  '/endpoints/$id/form': 'form',
-  '/endpoints/$id/mapping': 'mapping',
-  '/endpoints/$id/picture': 'picture',
-  '/endpoints/$id/tests': 'tests',
-  '/endpoints/$id/versions': 'versions',
-  '/endpoints/$id/stats': 'statistics',
-  '/picture': 'picture',
-  '/audit': 'audit-log-and-api-keys',
-  '/keys': 'audit-log-and-api-keys',
-  '/messages': 'messages',
-  '/groups': 'failures',
-  '/groups/$key': 'failures',
-  '/replays': 'replays',
-  '/replays/$plan': 'replays',
-  '/deliveries': 'deliveries',
-  '/deliveries/$id': 'deliveries',
-  '/tables': 'tables',
-  '/tables/$name': 'tables',
+/** The section of docs/console.md about a page: it has the last word of the path, unless this names it. */
+const SECTIONS: Readonly<Record<string, string>> = {
+  '': 'overview',
+  new: 'new-and-import',
+  edit: 'editor',
+  stats: 'statistics',
+  groups: 'failures',
   '/tables/$name/versions': 'tables',
-  '/unmapped': 'unmapped-codes',
+  unmapped: 'unmapped-codes',
+  audit: 'audit-log-and-api-keys',
+  keys: 'audit-log-and-api-keys',
+}
+
+function sectionAbout(path: string): string {
+  const word = path.split('/').findLast((part) => !part.startsWith('$')) ?? ''
+  return SECTIONS[path] ?? SECTIONS[word] ?? word
+}
+
+function PageMissing() {
+  return (
+    <Page title="Page not found">
+      <Empty title="There is nothing at this address" action={<Link to="/endpoints">To the endpoints</Link>}>
+        The link may be of another version of the service, or have been cut when it was copied.
+      </Empty>
+    </Page>
+  )
+}
+
+/** After an update of the service, parts of the old page are gone: loading it again gets the new one. */
+function PageFailure({ error }: ErrorComponentProps) {
+  return (
+    <Page title="This page cannot be shown">
+      <FailureNotice failure={asFailure(error)} onRetry={() => location.reload()} />
+    </Page>
+  )
 }
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: PageMissing })
@@ -55,7 +73,7 @@ const page = <const Path extends string, Module extends object, Search extends o
     path,
     validateSearch: readSearch,
     component: lazyRouteComponent(load, name),
-    staticData: { help: HELP[path] },
+    staticData: { help: sectionAbout(path) },
   })
 
 const messagesRoute = page(

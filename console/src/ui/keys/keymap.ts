@@ -1,6 +1,6 @@
 /** All keys of the console: views register theirs while they are shown, and the newest one for a key runs. */
 import { useEffect, useEffectEvent } from 'react'
-import { createStore, useStore } from '../../api/store.ts'
+import { createChoice, createStore, useStore } from '../../api/store.ts'
 
 export type KeyBinding = Readonly<{
   /** As `aria-keyshortcuts` has it: `j`, `?`, `F8`, `Control+Enter`. On a Mac, Command is Control too. */
@@ -13,28 +13,14 @@ export type KeyBinding = Readonly<{
 /** Names of keys that are written by a character count as single keys: they work outside text fields, and can be switched off. */
 const isSingle = (keys: string): boolean => keys.length === 1
 
-const SINGLE_KEYS = 'crosswalk-single-keys'
 const bindings = createStore<readonly KeyBinding[]>([])
-
-const readSingleKeys = (): boolean => {
-  try {
-    return localStorage.getItem(SINGLE_KEYS) !== 'off'
-  } catch {
-    return true
-  }
-}
-const singleKeys = createStore(readSingleKeys())
+const singleKeys = createChoice('crosswalk-single-keys', ['on', 'off'])
 
 /** Single keys can be switched off for this browser. */
-export function useSingleKeys(): readonly [on: boolean, set: (on: boolean) => void] {
-  return [
-    useStore(singleKeys),
-    (on) => {
-      singleKeys.set(on)
-      localStorage.setItem(SINGLE_KEYS, on ? 'on' : 'off')
-    },
-  ]
-}
+export const useSingleKeys = (): readonly [on: boolean, set: (on: boolean) => void] => [
+  useStore(singleKeys) === 'on',
+  (on) => singleKeys.set(on ? 'on' : 'off'),
+]
 
 /** The keys that work now, the newest first. */
 export const useBindings = (): readonly KeyBinding[] => useStore(bindings).toReversed()
@@ -56,7 +42,7 @@ export function startKeymap(): () => void {
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.defaultPrevented || event.isComposing) return
     const keys = formatKeys(event)
-    if (isSingle(keys) && (!singleKeys.get() || isTyping(event.target) || isDialogOpen())) return
+    if (isSingle(keys) && (singleKeys.get() === 'off' || isTyping(event.target) || isDialogOpen())) return
     if (isDialogOpen() && !isWithinDialog(event.target)) return
     const binding = bindings.get().findLast((one) => one.keys.toLowerCase() === keys.toLowerCase())
     if (binding === undefined) return

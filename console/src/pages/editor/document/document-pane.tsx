@@ -2,6 +2,7 @@
 import { nextDiagnostic } from '@codemirror/lint'
 import { EditorView, keymap } from '@codemirror/view'
 import { lazy, Suspense, useEffect, useMemo, useRef, useState } from 'react'
+import { createChoice, useStore } from '../../../api/store.ts'
 import type { Diagnostic, Extension } from '../../../ui/code/code-editor.tsx'
 import { DraftEditor } from '../../../ui/code/draft-editor.tsx'
 import type { CodeEditorHandle } from '../../../ui/code/editor-setup.ts'
@@ -18,17 +19,8 @@ const loadOutline = () => import('./outline.tsx')
 const Outline = lazy(() => loadOutline().then((one) => ({ default: one.Outline })))
 const ExpressionPane = lazy(() => loadExpressions().then((one) => ({ default: one.ExpressionPane })))
 
-/** Whether this browser wraps long lines. */
-const WRAP = 'crosswalk-wrap'
-
-function readWrap(): boolean {
-  try {
-    return localStorage.getItem(WRAP) === 'on'
-  } catch {
-    // A browser may forbid storage; the choice then holds while the page is open.
-    return false
-  }
-}
+/** Of long lines. */
+const wrapping = createChoice('crosswalk-wrap', ['off', 'on'])
 
 type PaneView = 'document' | 'expressions'
 
@@ -36,7 +28,7 @@ export function DocumentPane(props: PaneProps) {
   const { draft, now, faults, isChecked, readOnly, knowledge, report, onRun, editor } = props
   const [view, setView] = useState<PaneView>('document')
   const [hasOutline, setOutline] = useState(false)
-  const [isWrapped, setWrapped] = useState(readWrap)
+  const isWrapped = useStore(wrapping) === 'on'
   const handle = useRef<CodeEditorHandle>(null)
   const latest = useRef({ onRun, knowledge })
   latest.current = { onRun, knowledge }
@@ -65,14 +57,7 @@ export function DocumentPane(props: PaneProps) {
     ],
     [assist, isWrapped],
   )
-  const wrap = () => {
-    setWrapped(!isWrapped)
-    try {
-      localStorage.setItem(WRAP, isWrapped ? 'off' : 'on')
-    } catch {
-      // As in readWrap.
-    }
-  }
+  const wrap = () => wrapping.set(isWrapped ? 'off' : 'on')
   const diagnostics = useMemo(
     (): readonly Diagnostic[] => faults.map(({ from, to, severity, message }) => ({ from, to, severity, message })),
     [faults],
