@@ -10,6 +10,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { BuildOptions, Plugin } from 'esbuild'
 import { keepCode } from './code-cache.ts'
+import { readShapes } from './fhir-shapes.ts'
 
 /** Undici loads its HTTP/2 client at every start, and the service never uses HTTP/2. */
 const onlyWhereUsed: Plugin = {
@@ -69,6 +70,15 @@ function asAscii(file: string): void {
   writeFileSync(file, readFileSync(file, 'utf8').replace(/[^\0-\x7f]/g, escaped))
 }
 
+/** A service without the packages of the shapes lacks nothing else. */
+function keepShapes(): void {
+  try {
+    writeFileSync(`${folder}/fhir-r4.json`, JSON.stringify(readShapes()))
+  } catch (thrown) {
+    process.stderr.write(`The fields of FHIR R4 were not stored: ${(thrown as Error).message}\n`)
+  }
+}
+
 try {
   rmSync(folder, { recursive: true, force: true })
   const { build } = await import('esbuild')
@@ -91,6 +101,7 @@ try {
   })
   for (const name of ['service', 'message-worker', 'table-worker', 'isolated-process']) asAscii(`${folder}/${name}.js`)
   writeFileSync(`${folder}/package.json`, '{ "type": "commonjs" }\n')
+  keepShapes()
   copyFileSync(`${root}/scripts/bundle-main.cjs`, `${folder}/main.js`)
   await keepCode(folder).catch((thrown: Error) => {
     process.stderr.write(`No compiled code was stored, so each start will compile: ${thrown.message}\n`)

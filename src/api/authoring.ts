@@ -131,7 +131,46 @@ export const Samples = named('Samples', {
   ),
 })
 
+export const FhirTypes = named('FhirTypes', { resources: described(list(text), 'The types of resources by name.') })
+
+export const FhirShape = named('FhirShape', {
+  fields: described(
+    list(
+      object(
+        {
+          path: described(text, 'The name, with `[]` where there may be several.'),
+          types: list(enumSchema(['string', 'number', 'boolean', 'object'])),
+        },
+        {
+          required: described(constant(true), 'The type requires it.'),
+          of: described(text, 'The type of the object, whose fields are asked for by this name.'),
+        },
+      ),
+    ),
+    'Of this type alone: those of its objects have types of their own.',
+  ),
+})
+
 export const authoringRoutes = [
+  route({
+    method: 'GET',
+    path: '/shapes/fhir-r4',
+    role: 'viewer',
+    summary: 'The types of resources of FHIR R4.',
+    answers: { 200: answer('Those whose fields can be asked for.', FhirTypes) },
+    fails: ['SHAPE_UNKNOWN'],
+    handle: async (_, { shapes }) => ({ resources: await shapes.resources() }),
+  }),
+  route({
+    method: 'GET',
+    path: '/shapes/fhir-r4/:type',
+    role: 'viewer',
+    summary: 'The fields of a resource or data type of FHIR R4.',
+    params: { type: described(text, 'Such as Patient or HumanName.') },
+    answers: { 200: answer('The fields in the order of the specification.', FhirShape) },
+    fails: ['SHAPE_UNKNOWN'],
+    handle: async ({ params }, { shapes }) => ({ fields: await shapes.fields(params.type) }),
+  }),
   route({
     method: 'GET',
     path: '/endpoints/vocabulary',

@@ -20,6 +20,7 @@ import type { MessageCaptures } from '../records/message-log/captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
+import type { FhirShapes } from '../try/fhir-shapes.ts'
 import type { LiveOpenApi } from '../try/openapi/live-openapi.ts'
 import type { ListSamples } from '../try/samples.ts'
 import type { SendMessage } from '../try/send-message.ts'
@@ -65,6 +66,7 @@ export type Api = EndpointAids &
     dryRunReads: RecentReads
     draft: DraftEndpoint
     samples: ListSamples
+    shapes: FhirShapes
     storedTests: StoredTests
     runTests: RunRequestedTests
     makeRecordedTest: MakeRecordedTest

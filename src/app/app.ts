@@ -21,6 +21,7 @@ import { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
 import type { Settings } from '../settings/settings.ts'
 import { ActiveTables } from '../tables/active-tables.ts'
 import { createDryRun, createDryRunValue } from '../try/dry-run/dry-run.ts'
+import { createFhirShapes } from '../try/fhir-shapes.ts'
 import { createRunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import { createReadExamples } from '../try/suggestions/examples.ts'
 import { createReadRecordedMessage } from '../try/suggestions/suggest.ts'
@@ -42,6 +43,7 @@ import { consumesFor, type WorkerCluster } from './workers/worker-cluster.ts'
 const ROOT = new URL(extname(import.meta.url) === '.ts' ? '../../' : '../', import.meta.url)
 const CONSOLE = new URL('console/built/', ROOT)
 const SAMPLES = new URL('samples/', ROOT)
+const SHAPES = new URL('dist/fhir-r4.json', ROOT)
 
 export type App = Readonly<{
   /** The ports that the servers listen on; with port 0 in the settings, the system chooses. */
@@ -240,7 +242,9 @@ async function openParts(context: Context) {
     clock,
   })
   const recorded = { search: records.search, store: store.messages }
+  const shapes = createFhirShapes(SHAPES)
   const watching = createWatching({
+    readShape: shapes.leaves,
     readRecorded: createReadRecordedMessage(recorded),
     readExamples: createReadExamples(recorded, endpointService),
     runPairs: createRunPairs({ services, settings, logger }),
@@ -280,6 +284,7 @@ async function openParts(context: Context) {
     watching,
     consoleFolder: CONSOLE,
     samplesFolder: SAMPLES,
+    shapes,
     clock,
     logger,
   })

@@ -45,6 +45,7 @@ import { messageOrigin } from '../settings/message-origin.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
 import type { DryRun, DryRunValue } from '../try/dry-run/dry-run.ts'
+import type { FhirShapes } from '../try/fhir-shapes.ts'
 import { createLiveOpenApi, type LiveOpenApi } from '../try/openapi/live-openapi.ts'
 import { createSamples } from '../try/samples.ts'
 import { createSendMessage } from '../try/send-message.ts'
@@ -101,6 +102,7 @@ type ServersOptions = Readonly<{
   watching: Watching
   consoleFolder: URL
   samplesFolder: URL
+  shapes: FhirShapes
   clock: Clock
   logger: Logger
 }>
@@ -207,6 +209,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     events: new EventStreams(watching.events),
     consoleFiles: new ConsoleFiles(consoleFolder, managementAuth.signIn),
     samples: createSamples(options.samplesFolder),
+    shapes: options.shapes,
     describe: () => {
       description ??= describe()
       return description

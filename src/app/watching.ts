@@ -25,6 +25,7 @@ import { createReadServiceGraph } from '../records/graph/service-graph.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
+import type { FhirShapes } from '../try/fhir-shapes.ts'
 import type { RunPairs } from '../try/suggestions/by-example/run-pairs.ts'
 import type { ReadExamples } from '../try/suggestions/examples.ts'
 import { createSuggest, type ReadRecordedMessage } from '../try/suggestions/suggest.ts'
@@ -45,6 +46,7 @@ type WatchingOptions = Readonly<{
   readRecorded: ReadRecordedMessage
   readExamples: ReadExamples
   runPairs: RunPairs
+  readShape: FhirShapes['leaves']
   workerCluster: WorkerCluster | undefined
   clock: Clock
   newId: () => string
@@ -66,6 +68,7 @@ export function createWatching(options: WatchingOptions) {
     readRecorded,
     readExamples,
     runPairs,
+    readShape,
     workerCluster,
     clock,
     newId,
@@ -137,6 +140,7 @@ export function createWatching(options: WatchingOptions) {
         readRecorded,
         readExamples,
         runPairs,
+        readShape,
       }),
     },
     events: createEventHub(sources, process, logger),

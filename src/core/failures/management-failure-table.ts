@@ -75,6 +75,12 @@ export const MANAGEMENT_FAILURES = {
       'As many event streams as the service allows are read already, and no caller has more of them than this one.',
     retryAfterSeconds: 15,
   },
+  SHAPE_UNKNOWN: {
+    status: 404,
+    retry: false,
+    issue: 'not-found',
+    means: 'FHIR R4 has no type of this name, or the installation has no shapes.',
+  },
   TABLE_UNKNOWN: { status: 404, retry: false, issue: 'not-found', means: 'No table has this name.' },
   CODE_UNKNOWN: { status: 404, retry: false, issue: 'not-found', means: 'The table has no row with this code.' },
   TABLE_INVALID: {

@@ -20,12 +20,17 @@ import {
 import { findConversions, findPaths } from './by-example/value-rules.ts'
 import { countLists, type Leaf, type LeafType, toJsonType } from './places.ts'
 import type { Suggestion } from './suggest-answer.ts'
+import { findMeaning } from './synonyms.ts'
 
 /** The weight of the types in a score; the rest is that of the names. */
 const TYPE = 0.15
 /** What a place in a list costs if the value is in none. */
 const UNLISTED = 0.1
 const MIN_SCORE = 0.5
+/** What names of the same meaning are worth, where the same name is worth 0.8. */
+const MEANING = 0.7
+/** Names that say nothing of a value whose other names differ. */
+const VAGUE = new Set('code display preferred status system text type url use value version'.split(' '))
 /** The score of an equal value alone. */
 const EQUAL = 0.6
 /** Sources that one target is compared with by one name or word: many fields of a message may be called `code`. */
@@ -75,7 +80,11 @@ const countWords = ({ names }: Leaf): number => 1 + (listNames(names).parents.si
 
 const nameKeys = (steps: Leaf['names']): readonly string[] => {
   const { name, parent, words } = listNames(steps)
-  return name === '' ? [] : [`place ${parent}.${name}`, `name ${name}`, ...[...words].map((word) => `word ${word}`)]
+  const meaning = findMeaning(steps)
+  const meant = meaning === undefined ? [] : [`meaning ${meaning}`]
+  return name === ''
+    ? []
+    : [`place ${parent}.${name}`, `name ${name}`, ...meant, ...[...words].map((word) => `word ${word}`)]
 }
 
 /** Finds the sources with the value of a target, by the rules of examples, of which the message and the target are one. */
@@ -137,13 +146,19 @@ function compare(from: Leaf, to: Leaf, equal: ReadonlyMap<Leaf, string | undefin
   // Lists of scalars are copied as they are.
   if (path === undefined || type === undefined || (from.isList && type.transform !== undefined)) return undefined
   const isEqual = equal.has(from) && equal.get(from) === type.transform
-  const alike = (1 - TYPE) * nameScore(from.names, to.names) + TYPE * type.score - path.cost
-  const score = isEqual ? EQUAL + (1 - EQUAL) * alike : alike
-  if (score < MIN_SCORE) return undefined
   const [one, other] = [listNames(from.names), listNames(to.names)]
   const parents = similarity(one.parents, other.parents)
+  const meaning = findMeaning(from.names)
+  const isMeant = meaning !== undefined && meaning === findMeaning(to.names)
+  const isVague = VAGUE.has(one.name) && parents === 0
+  if (isVague && !isMeant && !equal.has(from)) return undefined
+  const named = Math.max(nameScore(from.names, to.names), isMeant ? MEANING + 0.2 * parents : 0)
+  const alike = (1 - TYPE) * named + TYPE * type.score - path.cost
+  const score = isEqual ? EQUAL + (1 - EQUAL) * alike : alike
+  if (score < MIN_SCORE) return undefined
+  const meant = isMeant ? 'a name of the same meaning' : ''
   const reasons = [
-    one.name === other.name ? 'the same name' : one.words.isDisjointFrom(other.words) ? '' : 'a similar name',
+    one.name === other.name ? 'the same name' : one.words.isDisjointFrom(other.words) ? meant : 'a similar name',
     parents === 1 ? 'in the same place' : parents > 0 ? 'in a similar place' : '',
     isEqual ? 'the same value' : '',
     type.reason,

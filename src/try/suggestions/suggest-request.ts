@@ -73,6 +73,7 @@ export const SuggestRequest = noted(
           sample: described(json, 'An example of the output.'),
           contentType: text,
           schema: described(values, 'JSON Schema of the output, instead of sample.'),
+          fhir: described(text, 'A resource type of FHIR R4, such as Patient, instead of sample.'),
         },
       ),
       examples: described(
@@ -145,9 +146,8 @@ export function lintSuggestRequest(request: JsonObject, lint: LintSink): void {
   if (has('source') === has('messageId')) lint.error('Give either a "source" or a "messageId".')
   if (hasOne) lint.error('Give either an "endpoint" or an "endpointId".')
   const { target } = request
-  if (isObject(target) && (target.sample === undefined) === (target.schema === undefined)) {
-    lint.at('target').error('Give either a "sample" or a "schema".')
-  }
+  const ways = isObject(target) ? [target.sample, target.schema, target.fhir].filter((way) => way !== undefined) : []
+  if (isObject(target) && ways.length !== 1) lint.at('target').error('Give one of "sample", "schema" and "fhir".')
   if (!has('target') && !has('endpoint') && !has('endpointId')) {
     lint.error('Give a "target", or an endpoint whose targets are meant.')
   }

@@ -46,16 +46,18 @@ type SuggestOptions = Readonly<{
   readRecorded: ReadRecordedMessage
   readExamples: ReadExamples
   runPairs: RunPairs
+  /** The scalars of a resource type of FHIR. Fails with SHAPE_UNKNOWN. */
+  readShape: (resource: string) => Promise<readonly Leaf[]>
 }>
 
 /**
  * `mayReadBodies`: fails if the caller may not use recorded messages. Fails with SUGGESTION_INVALID, and as the reads of the
- * document and the message do.
+ * document, the message and the shape do.
  */
 export type Suggest = (request: SuggestRequest, mayReadBodies: () => void) => Promise<Suggested>
 
 export function createSuggest(options: SuggestOptions): Suggest {
-  const { settings, readDocument, readRecorded, readExamples, runPairs } = options
+  const { settings, readDocument, readRecorded, readExamples, runPairs, readShape } = options
   return async (request, mayReadBodies) => {
     const { endpoint, endpointId, messageId, target } = request
     if (messageId !== undefined || request.examples?.some((one) => one.messageId !== undefined)) mayReadBodies()
@@ -83,7 +85,7 @@ export function createSuggest(options: SuggestOptions): Suggest {
     if (wrong.length > 0) throw invalid(wrong)
     await letOthersRun()
     const written = new Set([...mapped.values()].flat())
-    const fields = targets.list()
+    const fields = target?.fhir === undefined ? targets.list() : await readShape(target.fhir)
     const { suggestions, cut } = await suggestEntries(
       sources.list(1).filter(({ path }) => !(target && mapped.has(path))),
       target === undefined

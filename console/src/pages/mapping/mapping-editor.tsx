@@ -29,6 +29,7 @@ import { lineName } from './model/run-coverage.ts'
 import type { ConnectedLine } from './model/shown-fields.ts'
 import { RunNotes } from './run-notes.tsx'
 import { createSuggestRequest, withSuggestions } from './suggestions.ts'
+import { useFhirFields, useReadFhirFields } from './use-fhir-fields.ts'
 import { useKeptData } from './use-kept-data.ts'
 import { createRunRequest, useMappingRuns } from './use-mapping-runs.ts'
 import { usePicture } from './use-picture.ts'
@@ -82,9 +83,11 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
     show: search.show,
   })
   const { lines, source, target, connected } = picture
+  const readFhirFields = useReadFhirFields()
+  const askFields = useFhirFields(picture.all.target, wanted, (next) => keep({ wanted: next }))
   const lint = runs.report?.lint
   const faults = useMemo(() => {
-    const isJson = /^\s*[[{]/.test(wanted?.text ?? '')
+    const isJson = wanted?.kind === 'fhir' || /^\s*[[{]/.test(wanted?.text ?? '')
     const found = [...(lint?.errors ?? []), ...(lint?.warnings ?? [])]
     return findLineFaults(mapping, connected, found, isJson ? (wanted?.fields ?? []) : [])
   }, [mapping, connected, lint, wanted])
@@ -179,6 +182,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
             selection={selection}
             onSelect={setSelection}
             onConnect={refused === undefined ? connect : undefined}
+            onAsk={askFields}
           />
           <Splitter
             label="Height of the picture"
@@ -289,7 +293,11 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
       {open === 'target' && (
         <TargetDialog
           value={wanted}
-          readFields={async (part) => (await suggestEntries(suggestRequest(part, true))).fields ?? []}
+          readFields={async ({ kind, text, part }) =>
+            kind === 'fhir'
+              ? readFhirFields(text.trim())
+              : ((await suggestEntries(suggestRequest(part, true))).fields ?? [])
+          }
           onUse={(next) => keep({ wanted: next })}
           onClose={close}
         />

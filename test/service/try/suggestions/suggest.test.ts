@@ -7,6 +7,7 @@ import type { Json, JsonObject } from '../../../../src/core/json.ts'
 import { collectInto, type Lint } from '../../../../src/core/lint.ts'
 import { compileMapping } from '../../../../src/language/mapping/mapping.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
+import { createFhirShapes } from '../../../../src/try/fhir-shapes.ts'
 import { readGiven } from '../../../../src/try/suggestions/examples.ts'
 import { createSuggest } from '../../../../src/try/suggestions/suggest.ts'
 import type { Suggested } from '../../../../src/try/suggestions/suggest-answer.ts'
@@ -30,6 +31,7 @@ const run = createSuggest({
   readRecorded: () => Promise.reject(new Error('no message is recorded')),
   readExamples: async (request) => readGiven(request),
   runPairs: () => Promise.reject(new Error('no document runs')),
+  readShape: createFhirShapes(new URL('../../../../dist/fhir-r4.json', import.meta.url)).leaves,
 })
 const check = { ...SUGGESTION_INVALID, also: lintSuggestRequest }
 const suggest = async (request: JsonObject): Promise<Suggested> => {

@@ -1,13 +1,17 @@
-/** What the output is meant to be: a pasted sample or a JSON Schema, read by the service. */
+/** What the output is meant to be: a pasted sample, a JSON Schema or a resource of FHIR, read by the service. */
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { queries } from '../../../api/queries.ts'
 import { Button } from '../../../ui/controls/button.tsx'
+import { ComboField } from '../../../ui/controls/combo-field.tsx'
 import { ConfirmDialog } from '../../../ui/controls/dialog.tsx'
 import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
+import { FailureNotice } from '../../../ui/states/failure-notice.tsx'
 import type { SampleField } from '../model/field-tree.ts'
 
-/** `part`: the target of a request for suggestions, as JSON text. */
+/** `text`: of a resource, its type. `part`: the target of a request for suggestions, as JSON text. */
 export type WantedOutput = Readonly<{
-  kind: 'sample' | 'schema'
+  kind: 'sample' | 'schema' | 'fhir'
   text: string
   part: string
   fields: readonly SampleField[]
@@ -16,7 +20,7 @@ export type WantedOutput = Readonly<{
 export type TargetDialogProps = Readonly<{
   value: WantedOutput | undefined
   /** Reads the fields of a target. Fails with an ApiFailure. */
-  readFields(part: string): Promise<readonly SampleField[]>
+  readFields(wanted: Omit<WantedOutput, 'fields'>): Promise<readonly SampleField[]>
   onUse(value: WantedOutput | undefined): void
   onClose(): void
 }>
@@ -24,14 +28,20 @@ export type TargetDialogProps = Readonly<{
 const KINDS = [
   { value: 'sample', label: 'Sample of the output' },
   { value: 'schema', label: 'JSON Schema' },
+  { value: 'fhir', label: 'FHIR R4 resource' },
 ] as const
 
 export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialogProps) {
   const [kind, setKind] = useState<WantedOutput['kind']>(value?.kind ?? 'sample')
   const [text, setText] = useState(value?.text ?? '')
+  const types = useQuery({ ...queries.fhirTypes, enabled: kind === 'fhir', staleTime: Number.POSITIVE_INFINITY })
+  const choose = (next: WantedOutput['kind']) => {
+    setKind(next)
+    if (next === 'fhir' || kind === 'fhir') setText('')
+  }
   const use = async () => {
-    const part = targetPart(kind, text)
-    onUse({ kind, text, part, fields: await readFields(part) })
+    const wanted = { kind, text, part: targetPart(kind, text) }
+    onUse({ ...wanted, fields: await readFields(wanted) })
   }
   const remove = () => {
     onUse(undefined)
@@ -42,7 +52,7 @@ export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialog
       title="Fields of the output"
       size="large"
       confirm="Show its fields"
-      refused={text.trim() === '' ? 'Paste a text first.' : undefined}
+      refused={text.trim() !== '' ? undefined : kind === 'fhir' ? 'Choose a resource first.' : 'Paste a text first.'}
       others={value && <Button text="Remove" onPress={remove} />}
       isDismissable={false}
       onConfirm={use}
@@ -52,14 +62,28 @@ export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialog
         Its fields appear among the targets, so that you can connect them, and entries can be suggested. Nothing is
         stored; this tab keeps the text until you sign out or remove it.
       </p>
-      <SelectField<WantedOutput['kind']> label="Kind" value={kind} choices={KINDS} onChange={setKind} />
-      <TextField label="Text" rows={14} value={text} onChange={setText} />
+      <SelectField<WantedOutput['kind']> label="Kind" value={kind} choices={KINDS} onChange={choose} />
+      {kind === 'fhir' ? (
+        <>
+          <FailureNotice failure={types.error} onRetry={types.refetch} />
+          <ComboField
+            label="Resource"
+            value={text}
+            suggestions={(types.data?.resources ?? []).map((value) => ({ value }))}
+            onChange={setText}
+            allowsOther
+          />
+        </>
+      ) : (
+        <TextField label="Text" rows={14} value={text} onChange={setText} />
+      )}
     </ConfirmDialog>
   )
 }
 
 /** JSON goes as typed; any other text, such as XML, as a text. Fails with a sentence. */
 function targetPart(kind: WantedOutput['kind'], text: string): string {
+  if (kind === 'fhir') return JSON.stringify({ fhir: text.trim() })
   if (kind === 'schema') return `{"schema":${checked(text)}}`
   return `{"sample":${/^\s*[[{]/.test(text) ? checked(text) : JSON.stringify(text)}}`
 }

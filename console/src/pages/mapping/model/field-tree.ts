@@ -9,7 +9,11 @@ export type SampleField = Readonly<{
   types: readonly FieldType[]
   count?: number
   sample?: unknown
-  required?: boolean
+  /** `within`: if anything is written in the object that it is in. */
+  required?: boolean | 'within'
+  /** The type of an object of FHIR. `asked`: its fields are there, too. */
+  of?: string
+  asked?: true
 }>
 
 export type FieldNode = Readonly<{
@@ -28,8 +32,11 @@ export type FieldNode = Readonly<{
   sample: string | number | boolean | undefined
   /** Only an entry names it. */
   isUnknown: boolean
-  /** The schema of the output requires it. */
-  isRequired?: true
+  /** The schema of the output requires it; `within`: if anything is written in the object that it is in. */
+  isRequired?: true | 'within'
+  of?: string | undefined
+  /** The fields of its type are not asked for yet. */
+  isClosed?: boolean
   children: readonly FieldNode[]
 }>
 
@@ -50,7 +57,9 @@ type Growing = {
   lists: number
   /** By levels of arrays: a list, its elements, and theirs. */
   levels: Map<number, { types: Set<FieldType>; count?: number; sample?: FieldNode['sample'] }>
-  isRequired?: true
+  isRequired?: true | 'within'
+  of?: string
+  isClosed?: boolean
   children: Growing[]
 }
 
@@ -91,10 +100,11 @@ export function growTree(written: (path: string) => string = (path) => path): Tr
   }
   return {
     grow,
-    add: (segments, { types, count, sample, required }) => {
+    add: (segments, { types, count, sample, required, of, asked }) => {
       const node = grow(toFieldPath(segments))
       if (node === undefined) return
-      if (required) node.isRequired = true
+      if (required) node.isRequired = required
+      if (of !== undefined) Object.assign(node, { of, isClosed: asked !== true })
       const depth = segments.at(-1)?.brackets.length ?? 0
       if (types.includes('array')) node.lists = Math.max(node.lists, depth + 1)
       const level = node.levels.get(depth) ?? { types: new Set() }
@@ -112,7 +122,7 @@ function finish(growing: readonly Growing[], written: (path: string) => string):
   const nodes = new Map<string, FieldNode>()
   const parents = new Map<string, string>()
   const visit = (all: readonly Growing[], parent: string | undefined, before: string): readonly FieldNode[] =>
-    all.map(({ id, name, index, lists, levels, isRequired, children }) => {
+    all.map(({ id, name, index, lists, levels, isRequired, of, isClosed, children }) => {
       const path = `${before}${before === '' ? '' : '.'}${nameText(name)}${index === undefined ? '' : `[${index}]`}`
       const elements = levels.get(lists)
       const value = elements ?? levels.get(lists - 1)
@@ -128,6 +138,7 @@ function finish(growing: readonly Growing[], written: (path: string) => string):
         sample: elements?.sample,
         isUnknown: levels.size === 0,
         ...(isRequired && { isRequired }),
+        ...(of && { of, isClosed: isClosed === true }),
         children: visit(children, id, path + '[]'.repeat(lists)),
       }
       nodes.set(id, node)

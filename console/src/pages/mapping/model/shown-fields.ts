@@ -65,8 +65,11 @@ export function requiredFields({ nodes, parents }: FieldTree, lines: readonly Co
   const written = new Set(lines.map(({ to }) => to))
   const isWritten = (id: string | undefined): boolean =>
     id !== undefined && (written.has(id) || isWritten(parents.get(id)))
-  const required = [...nodes.values()].filter(({ isRequired }) => isRequired)
-  const missing = required.filter(({ id, count = 0 }) => count === 0 && !isWritten(id))
+  const isWrittenIn = (id = '') => [...written].some((one) => one?.startsWith(`${id}/`))
+  const required = [...nodes.values()].filter(
+    ({ id, isRequired }) => isRequired === true || (isRequired === 'within' && isWrittenIn(parents.get(id))),
+  )
+  const missing = required.filter(({ id, count = 0 }) => count === 0 && !isWritten(id) && !isWrittenIn(id))
   return { required: required.length, missing: new Set(missing.map(({ id }) => id)) }
 }
 

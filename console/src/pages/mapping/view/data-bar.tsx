@@ -92,17 +92,20 @@ export function DataBar({
         <Button text="Type a message …" refused={refused} onPress={onType} />
       </search>
       {required.all > 0 && (
-        <Button
-          tone="quiet"
-          pressed={show === 'missing'}
-          refused={required.missing === 0 && show !== 'missing' ? 'All of them are written.' : undefined}
-          onPress={() => onChange({ show: show === 'missing' ? undefined : 'missing' })}
-        >
-          <strong>
-            {required.all - required.missing} of {required.all}
-          </strong>{' '}
-          required fields are written
-        </Button>
+        <div className="row">
+          {' '}
+          <Button
+            tone="quiet"
+            pressed={show === 'missing'}
+            refused={required.missing === 0 && show !== 'missing' ? 'All of them are written.' : undefined}
+            onPress={() => onChange({ show: show === 'missing' ? undefined : 'missing' })}
+          >
+            <strong>
+              {required.all - required.missing} of {required.all}
+            </strong>{' '}
+            required fields are written
+          </Button>
+        </div>
       )}
       {counts === undefined ? null : (
         <div className="row" role="group" aria-label="Coverage">

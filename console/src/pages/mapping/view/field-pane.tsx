@@ -104,6 +104,7 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
     value={node}
     textValue={node.name.slice(0, MAX_NAME_CHARACTERS)}
     className="mapping-row"
+    hasChildItems={node.isClosed === true || node.children.length > 0}
     data-node={node.id}
   >
     <TreeItemContent>
@@ -160,7 +161,8 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
 })
 
 /** Objects and lists show what they are by what they hold, and a root may have nothing in this message. */
-function formatTypes({ types, isUnknown, path, name }: FieldNode, isOfMessage: boolean): string {
+function formatTypes({ types, of, isUnknown, path, name }: FieldNode, isOfMessage: boolean): string {
+  if (of !== undefined) return of.replaceAll('_', ' ')
   if (isUnknown) return isOfMessage && path !== name ? 'not in the message' : ''
   return types.filter((type) => type !== 'object' && type !== 'array').join(', ')
 }
