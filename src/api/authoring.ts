@@ -154,7 +154,7 @@ export const FhirShape = named('FhirShape', {
 export const authoringRoutes = [
   route({
     method: 'GET',
-    path: '/shapes/fhir-r4',
+    path: '/endpoints/shapes/fhir-r4',
     role: 'viewer',
     summary: 'The types of resources of FHIR R4.',
     answers: { 200: answer('Those whose fields can be asked for.', FhirTypes) },
@@ -163,7 +163,7 @@ export const authoringRoutes = [
   }),
   route({
     method: 'GET',
-    path: '/shapes/fhir-r4/:type',
+    path: '/endpoints/shapes/fhir-r4/:type',
     role: 'viewer',
     summary: 'The fields of a resource or data type of FHIR R4.',
     params: { type: described(text, 'Such as Patient or HumanName.') },

@@ -87,8 +87,8 @@ export const queries = {
     if (!answer.ok) throw toApiFailure(answer, undefined)
     return (await answer.json()) as readonly GlossaryRow[]
   }),
-  fhirTypes: getQuery(['shapes'], '/shapes/fhir-r4', {}),
-  fhirShape: (type: string) => getQuery(['shapes', type], '/shapes/fhir-r4/{type}', { path: { type } }),
+  fhirTypes: getQuery(['shapes'], '/endpoints/shapes/fhir-r4', {}),
+  fhirShape: (type: string) => getQuery(['shapes', type], '/endpoints/shapes/fhir-r4/{type}', { path: { type } }),
   vocabulary: getQuery(['vocabulary'], '/endpoints/vocabulary', {}),
   /** By the text of its request. */
   mappingRun: (request: string) =>

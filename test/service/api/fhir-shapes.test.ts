@@ -1,4 +1,4 @@
-/** `GET /shapes/fhir-r4`: the resources of FHIR R4, and the fields of each type. */
+/** `GET /endpoints/shapes/fhir-r4`: the resources of FHIR R4, and the fields of each type. */
 import assert from 'node:assert/strict'
 import { after, before, describe, test } from 'node:test'
 import type { JsonObject } from '../../../src/core/json.ts'
@@ -16,10 +16,11 @@ const read = async (path: string) => {
   const reply = await fetch(`${service.adminUrl}${path}`)
   return { status: reply.status, body: (await reply.json()) as Readonly<Record<string, unknown>> }
 }
-const fieldsOf = async (type: string) => (await read(`/shapes/fhir-r4/${type}`)).body.fields as readonly Field[]
+const fieldsOf = async (type: string) =>
+  (await read(`/endpoints/shapes/fhir-r4/${type}`)).body.fields as readonly Field[]
 
 test('lists the resources', async () => {
-  const { resources } = (await read('/shapes/fhir-r4')).body as { resources: readonly string[] }
+  const { resources } = (await read('/endpoints/shapes/fhir-r4')).body as { resources: readonly string[] }
   assert.equal(resources.length, 146)
   assert.ok(resources.includes('Patient') && !resources.includes('HumanName'))
 })
@@ -54,9 +55,9 @@ describe('a type has fields', () => {
 
 test('says which types there are if it has none of the name', async () => {
   for (const name of ['Patients', '__proto__', 'constructor']) {
-    const { status, body } = await read(`/shapes/fhir-r4/${name}`)
+    const { status, body } = await read(`/endpoints/shapes/fhir-r4/${name}`)
     assert.deepEqual([status, body.code], [404, 'SHAPE_UNKNOWN'])
-    assert.equal(body.error, `FHIR R4 has no type '${name}'; GET /shapes/fhir-r4 lists the resources.`)
+    assert.equal(body.error, `FHIR R4 has no type '${name}'; GET /endpoints/shapes/fhir-r4 lists the resources.`)
   }
 })
 

@@ -294,7 +294,7 @@ describe('/openapi.json', () => {
         const reply = await call(
           service.adminUrl,
           method.toUpperCase(),
-          `${path.replace('{id}', _id).replace('{message}', message).replace('{version}', '1').replace('{other}', '1').replace('{name}', table)}${query}`,
+          `${path.replace('{id}', _id).replace('{message}', message).replace('{version}', '1').replace('{other}', '1').replace('{name}', table).replace('{type}', 'Patient')}${query}`,
           type === 'text/csv'
             ? csv
             : {
