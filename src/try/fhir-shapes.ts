@@ -49,7 +49,10 @@ export function createFhirShapes(file: URL): FhirShapes {
   const find = async (type: string) => {
     const { types } = await load()
     if (Object.hasOwn(types, type)) return { types, fields: Object.entries(types[type] ?? {}) }
-    throw new Failure('SHAPE_UNKNOWN', `FHIR R4 has no type '${type}'; GET /endpoints/shapes/fhir-r4 lists the resources.`)
+    throw new Failure(
+      'SHAPE_UNKNOWN',
+      `FHIR R4 has no type '${type}'; GET /endpoints/shapes/fhir-r4 lists the resources.`,
+    )
   }
   return {
     resources: async () => (await load()).resources,
