@@ -82,14 +82,20 @@ describe('the package', () => {
       /^(?:LICENSE|package\.json|(?:README|CHANGELOG|CONTRIBUTING|bench\/EXPERIMENTS)\.md|docker-compose\.yml|bin\/(?:crosswalk|entry|launch)\.js|bin\/package\.json|console\/built\/(?:index\.html|manifest\.json|sources\.json|(?:assets\/[\w-]+\.(?:js|css|svg)|docs\/(?:decisions\/)?[\w-]+\.(?:html|css|json))(?:\.br|\.gz)?))$/.test(
         path,
       ) ||
-      /^dist\/(?:(?:main|service|message-worker|table-worker|isolated-process)\.js|service-\w+\.code|package\.json)$/.test(
+      /^dist\/(?:(?:main|service|message-worker|table-worker|isolated-process)\.js|service-\w+\.code|fhir-r4\.json|package\.json)$/.test(
         path,
       )
     assert.deepEqual(
       files.filter((path) => !isExpected(path)),
       [],
     )
-    for (const path of ['bin/crosswalk.js', 'dist/main.js', 'dist/service.js', 'console/built/index.html']) {
+    for (const path of [
+      'bin/crosswalk.js',
+      'dist/main.js',
+      'dist/service.js',
+      'dist/fhir-r4.json',
+      'console/built/index.html',
+    ]) {
       assert.ok(files.includes(path), path)
     }
   })
