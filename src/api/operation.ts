@@ -49,6 +49,22 @@ const startedRecords = {
 }
 const oldestAt = described(time, 'When the oldest record that is not done was started.')
 
+const SettingGroup = named('SettingGroup', {
+  title: text,
+  settings: list(
+    object(
+      {
+        name: text,
+        means: text,
+        accepts: text,
+        default: described(text, 'As the environment would have it; empty for none.'),
+        isDefault: flag,
+      },
+      { value: described(text, 'Not of secrets and files.') },
+    ),
+  ),
+})
+
 export const Consumer = named(
   'Consumer',
   {
@@ -211,6 +227,16 @@ export const operationRoutes = [
     answers: { 200: answer('State, lag and last error of each.', list(Consumer)) },
     // With the charset of Fastify, as before.
     handle: async ({ reply }, { consumers }) => reply.send(await consumers()),
+  }),
+  route({
+    method: 'GET',
+    path: '/settings',
+    did: 'read the settings',
+    role: 'admin',
+    summary: 'What the service runs with, by the groups of the documentation; no secrets.',
+    answers: { 200: answer('The settings.', object({ version: text, groups: list(SettingGroup) })) },
+    sends: 'no-store',
+    handle: async (_call, { settings, health }) => ({ version: (await health()).version, groups: settings() }),
   }),
   route({
     method: 'GET',

@@ -1,5 +1,6 @@
 /** What the routes of the management API call. Both ports have the same, but for dry runs. */
 
+import type { DescribedGroup } from '../core/described-settings.ts'
 import type { JsonObject } from '../core/json.ts'
 import type { Logger } from '../core/ports/logger-port.ts'
 import type { Clock } from '../core/run.ts'
@@ -81,6 +82,7 @@ export type Api = EndpointAids &
     didOf: (what: string) => string | undefined
     signIn: ManagementAccess['signIn']
     uptimeMs: () => number
+    settings: () => readonly DescribedGroup[]
     health: () => Promise<Health>
     /** The counts of the messages of all endpoints. */
     reportAll: () => Promise<JsonObject>

@@ -41,6 +41,7 @@ import { answerFailure } from '../pipeline/reply.ts'
 import type { MessageCaptures } from '../records/message-log/captures.ts'
 import type { MessageRecords } from '../records/replay/message-records.ts'
 import type { UnmappedCodes } from '../records/statistics/unmapped-codes.ts'
+import { describeSettings } from '../settings/describe-settings.ts'
 import { messageOrigin } from '../settings/message-origin.ts'
 import type { Settings } from '../settings/settings.ts'
 import type { Store } from '../store/store.ts'
@@ -200,6 +201,7 @@ function createApi(options: ServersOptions, publishedApi: LiveOpenApi, { message
     didOf: (what: string) => DID.get(what),
     signIn: managementAuth.signIn,
     uptimeMs: health.uptimeMs,
+    settings: () => describeSettings(settings),
     health: health.health,
     reportAll: health.reportAll,
     consumers: async () => (await health.status()).consumers,

@@ -77,6 +77,7 @@ export const queries = {
   tableEffect: (name: string, version: number) =>
     getQuery(['table-effect'], '/tables/{name}/versions/{version}/effect', { path: { name, version } }),
   keys: getQuery(['keys'], '/keys', {}),
+  settings: getQuery(['settings'], '/settings', {}),
   signIn: getQuery(['sign-in'], '/sign-in', {}),
   /** Beside health: the event `status` has changes of both. */
   consumers: getQuery(queryParts.health, '/consumers', {}),

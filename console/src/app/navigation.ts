@@ -25,4 +25,5 @@ export const NAVIGATION: readonly NavigationRow[] = [
   { to: '/unmapped', title: 'Unmapped codes', needs: 'viewer', icon: 'unmapped', group: 'Codes' },
   { to: '/audit', title: 'Audit log', needs: 'admin', icon: 'audit', group: 'Access' },
   { to: '/keys', title: 'API keys', needs: 'admin', icon: 'keys', group: 'Access' },
+  { to: '/settings', title: 'Settings', needs: 'admin', icon: 'settings', group: 'Access' },
 ]

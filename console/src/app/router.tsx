@@ -125,6 +125,7 @@ const routes = [
     'AuditPage',
     readSearch({ who: asTexts, what: asTexts, from: asText, to: asText }),
   ),
+  page('/settings', () => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
   page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
   // The list stays unchanged while messages are opened beside it.
   messagesRoute.addChildren([messageRoute]),

@@ -123,6 +123,7 @@ export const MANAGEMENT_PICTURES: readonly Picture[] = [
   ),
   onWorked('statistics', (id) => `endpoints/${id}/stats`),
   asAdmin('audit', 'audit'),
+  asAdmin('settings', 'settings'),
   asAdmin('keys', 'keys'),
   asAdmin('keys-new', 'keys', (page) => page.getByRole('button', { name: 'New key' }).click()),
 ]

@@ -13,6 +13,7 @@ const PATHS = {
   unmapped: 'M2 8h3M11 8h3M6.3 6.2a1.8 1.8 0 1 1 2.5 1.6c-.6.3-.8.6-.8 1.2M8 11.3v.2',
   audit: 'M3.5 2h9v12h-9zM6 5.5h4M6 8h4M6 10.5h2.5',
   keys: 'M2 11a2.5 2.5 0 1 0 5 0 2.5 2.5 0 1 0-5 0M6.3 9.2 13 2.5M10.5 5l2 2',
+  settings: 'M2 4.5h7M12 4.5h2M2 11.5h2M7 11.5h7M9 3h3v3H9zM4 10h3v3H4z',
 } as const
 
 export type IconName = keyof typeof PATHS

@@ -40,6 +40,7 @@ const PAGES: readonly Readonly<{
   { path: 'endpoints/:id/edit', title: /Orders/, buttons: ['Publish …'], may: AUTHORS, isIdle: true },
   { path: 'endpoints/:id/form', title: /Orders/, buttons: ['Publish …'], may: AUTHORS, isIdle: true },
   { path: 'audit', title: /^Audit log$/, buttons: [], may: ADMINS, closed: /The audit log is for admins/ },
+  { path: 'settings', title: /^Settings$/, buttons: [], may: ADMINS, closed: /The settings are for admins/ },
   { path: 'keys', title: /^API keys$/, buttons: ['New key …'], may: ADMINS, closed: /API keys are for admins/ },
 ]
 

@@ -1,0 +1,70 @@
+/** `/settings`: what the service runs with, how long it keeps what, read only; for admins. */
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import type { Got } from '../../api/client.ts'
+import { queries } from '../../api/queries.ts'
+import { useRefusal } from '../../api/session.ts'
+import { Checkbox } from '../../ui/controls/fields.tsx'
+import { type Column, DataTable } from '../../ui/data/data-table.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Section } from '../../ui/states/section.tsx'
+import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { VisibleText } from '../../ui/text/visible-text.tsx'
+
+type Setting = Got<'/settings'>['groups'][number]['settings'][number]
+
+export function SettingsPage() {
+  const refused = useRefusal('admin')
+  return (
+    <Page title="Settings">
+      {refused === undefined ? <SettingGroups /> : <Empty title="The settings are for admins">{refused}</Empty>}
+    </Page>
+  )
+}
+
+function SettingGroups() {
+  const query = useQuery(queries.settings)
+  const [isChanged, setChanged] = useState(false)
+  return (
+    <QueryView query={query} what="Loading the settings">
+      {({ version, groups }) => {
+        const shown = groups
+          .map(({ title, settings }) => ({ title, rows: settings.filter((one) => !isChanged || !one.isDefault) }))
+          .filter(({ rows }) => rows.length > 0)
+        return (
+          <>
+            <p>
+              Version {version}. Settings are variables of the environment of the service and are read when it starts.
+            </p>
+            <Checkbox checked={isChanged} onChange={setChanged}>
+              Only what differs from the default
+            </Checkbox>
+            {shown.length === 0 && <Empty title="Every setting has its default">Nothing was set.</Empty>}
+            {shown.map(({ title, rows }) => (
+              <Section key={title} title={title}>
+                <DataTable label={title} columns={COLUMNS} rows={rows} getRowId={({ name }) => name} />
+              </Section>
+            ))}
+          </>
+        )
+      }}
+    </QueryView>
+  )
+}
+
+const valueText = ({ value, isDefault }: Setting): string =>
+  value ?? (isDefault ? 'not set' : 'set, and not shown here')
+
+const COLUMNS: readonly Column<Setting>[] = [
+  { title: 'Setting', isName: true, render: ({ name }) => <code className="wrap">{name}</code> },
+  {
+    title: 'Value',
+    render: (setting) => (
+      <span className={setting.isDefault ? 'quiet' : 'strong'}>
+        <VisibleText text={valueText(setting) || 'not set'} max={300} />
+      </span>
+    ),
+  },
+  { title: 'Default', render: (setting) => setting.default || <span className="quiet">–</span> },
+  { title: 'Meaning', render: ({ means }) => means.replaceAll('`', '') },
+]
