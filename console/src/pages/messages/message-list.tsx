@@ -9,7 +9,7 @@ import { keyed, queryKeys } from '../../api/query-keys.ts'
 import { listMessages } from '../../api/records/message-calls.ts'
 import type { ListedMessage, MessageFilters } from '../../api/records/record-types.ts'
 import { Checkbox } from '../../ui/controls/fields.tsx'
-import { flattenRows, RowList, useRowPages } from '../../ui/data/row-list.tsx'
+import { flattenRows, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { MESSAGE_COLUMNS, NARROW_MESSAGE_COLUMNS } from './message-columns.tsx'
 

@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/client.ts'
 import { useHealth } from '../../api/health.ts'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
-import { Section } from '../../ui/states/section.tsx'
+import { Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type Port = Schemas['Health']['mllpPorts'][number]

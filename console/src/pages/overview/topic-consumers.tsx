@@ -8,8 +8,7 @@ import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
-import { Section } from '../../ui/states/section.tsx'
-import { QueryView } from '../../ui/states/states.tsx'
+import { QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type Consumer = Schemas['Consumer']

@@ -7,8 +7,7 @@ import { useRefusal } from '../../api/session.ts'
 import { Checkbox } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Page } from '../../ui/states/page.tsx'
-import { Section } from '../../ui/states/section.tsx'
-import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { Empty, QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type Setting = Got<'/settings'>['groups'][number]['settings'][number]

@@ -12,8 +12,7 @@ import { Figures, share, wholeNumber } from '../../ui/data/figures.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
 import { CaptureButton } from '../../ui/endpoint/capture-button.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
-import { Section } from '../../ui/states/section.tsx'
-import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { Empty, QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 /** Of the figures and of drift, for which at most one message a second is examined. */

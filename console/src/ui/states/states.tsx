@@ -1,6 +1,6 @@
 /** The states of a view: loading, empty, failed, and showing what it has while newer data loads. */
 import type { UseQueryResult } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { FailureNotice } from './failure-notice.tsx'
 
@@ -60,5 +60,23 @@ export function QueryView<Data>({ query, what, children }: QueryViewProps<Data>)
         children(data)
       )}
     </>
+  )
+}
+
+export type SectionProps = Readonly<{
+  title: string
+  /** On a ground of its own; `wide`: over the whole width of the page. */
+  ground?: 'panel' | 'wide'
+  children: ReactNode
+}>
+
+export function Section({ title, ground, children }: SectionProps) {
+  const heading = useId()
+  const className = ground === undefined ? 'stack' : ground === 'wide' ? 'panel consumers' : 'panel'
+  return (
+    <section className={className} aria-labelledby={heading}>
+      <h2 id={heading}>{title}</h2>
+      {children}
+    </section>
   )
 }
