@@ -1,4 +1,5 @@
 /** The document of one endpoint, as text: reading and writing it as a value would change numbers and the order of names. */
+import { ApiFailure } from './api-failure.ts'
 import { type Answered, api, get, jsonText, readAnswer, readData, type Schemas } from './client.ts'
 
 /** A stored document as the service sent it. */
@@ -10,6 +11,16 @@ export async function readDocument(id: string, signal?: AbortSignal): Promise<St
     api.GET('/endpoints/{id}', { params: { path: { id } }, parseAs: 'text', signal: signal ?? null }),
   )
   return { text: data, etag }
+}
+
+/** The ETag of an answer; undefined if the service has nothing there, as after a deletion. */
+export async function readEtag(read: Promise<Readonly<{ etag: string | undefined }>>): Promise<string | undefined> {
+  try {
+    return (await read).etag
+  } catch (thrown) {
+    if (thrown instanceof ApiFailure && thrown.status === 404) return undefined
+    throw thrown
+  }
 }
 
 export type Change = Readonly<{

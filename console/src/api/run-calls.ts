@@ -1,4 +1,5 @@
 /** Dry runs and runs of tests. The documents in them are sent as text, so that their numbers and names stay as they were typed. */
+import { ApiFailure } from './api-failure.ts'
 import { api, jsonText, readAnswer, readData, type Schemas } from './client.ts'
 
 export type CannedAnswer = Schemas['CannedAnswer']
@@ -66,15 +67,25 @@ export async function readTests(id: string, signal?: AbortSignal): Promise<Store
   return { file: data as unknown as StoredTests['file'], etag }
 }
 
-/** Fails with an ApiFailure; its status is 412 if the tests are others meanwhile. */
-export async function storeTests(id: string, { file, etag }: StoredTests): Promise<void> {
-  await readData(
-    api.PUT('/endpoints/{id}/tests', {
-      params: { path: { id } },
-      headers: { ...(etag && { 'If-Match': etag }) },
-      body: file as never,
-    }),
-  )
+const MAX_ATTEMPTS = 3
+
+/** Stores the tests as `change` makes them of those that are stored now, also if others are meanwhile. Fails with an ApiFailure. */
+export async function changeTests(
+  id: string,
+  change: (file: StoredTests['file']) => StoredTests['file'],
+): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const { file, etag } = await readTests(id)
+    const params = { path: { id } }
+    const headers = { ...(etag && { 'If-Match': etag }) }
+    const body = change(file) as never
+    try {
+      await readData(api.PUT('/endpoints/{id}/tests', { params, headers, body }))
+      return
+    } catch (thrown) {
+      if (!(thrown instanceof ApiFailure && thrown.status === 412 && attempt < MAX_ATTEMPTS)) throw thrown
+    }
+  }
 }
 
 export type RecordedTest = Readonly<{

@@ -6,12 +6,12 @@ import { api, jsonText, readData, type Schemas } from '../api/client.ts'
 import { createDocument, replaceDocument } from '../api/document-calls.ts'
 import { answerKey, keyed } from '../api/query-keys.ts'
 import {
+  changeTests,
   dryRun,
   type RunReport,
   readTests,
   runTests,
   type StoredTest,
-  storeTests,
   type TestReport,
 } from '../api/run-calls.ts'
 import { useMe } from '../api/session.ts'
@@ -180,8 +180,7 @@ const NO_TESTS: readonly StoredTest[] = []
 /** The document is published already: if its tests cannot be stored, a notice says so, and nothing fails. */
 async function addTests(id: string, tests: readonly StoredTest[]): Promise<void> {
   try {
-    const { file, etag } = await readTests(id)
-    await storeTests(id, { file: withTests(file, tests), etag })
+    await changeTests(id, (file) => withTests(file, tests))
   } catch (thrown) {
     notify(`The tests of the pairs were not stored: ${asFailure(thrown).message}`, 'warn')
   }

@@ -2,7 +2,7 @@
 import { ApiFailure, type FailureDetail } from '../api-failure.ts'
 import { api, readData, type Schemas } from '../client.ts'
 import { createDocument } from '../document-calls.ts'
-import { storeTests } from '../run-calls.ts'
+import { changeTests } from '../run-calls.ts'
 
 export type EndpointDraft = Schemas['EndpointDraft']
 export type DraftRequest = Schemas['DraftRequest']
@@ -31,6 +31,6 @@ export async function createFromDraft(
   const id = data._id
   if (id === undefined) throw new TypeError('The service gave no id for the new endpoint.')
   if (!isKept || test === undefined) return { id }
-  await storeTests(id, { file: { tests: [test as never] }, etag: undefined })
+  await changeTests(id, (file) => ({ ...file, tests: [test as never] }))
   return { id, test: test.name }
 }

@@ -3,8 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, useState } from 'react'
 import { sendBatch } from '../../api/document-calls.ts'
 import { queryParts } from '../../api/query-keys.ts'
-import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
+import { ChangeDialog } from '../../ui/controls/change-dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
@@ -17,51 +16,30 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
   const client = useQueryClient()
   const [files, setFiles] = useState<readonly File[]>([])
   const [pasted, setPasted] = useState('')
-  const [note, setNote] = useState('')
-  const [plan, setPlan] = useState<ImportPlan>()
   const takeFiles = (list: FileList | null) => setFiles([...(list ?? [])])
-  const show = async () => {
-    const sources = await Promise.all(files.map(readSource))
-    setPlan(await planImport([...sources, ...(isPasted ? [{ file: 'pasted text', text: pasted }] : [])]))
-    return false
-  }
-  const run = async () => {
-    const { results } = await sendBatch(plan?.documents.map(({ operation }) => operation) ?? [], false, note.trim())
-    await client.invalidateQueries({ queryKey: queryParts.endpoints })
-    notify(results.length === 1 ? 'One endpoint is imported.' : `${results.length} endpoints are imported.`)
-  }
   const isPasted = pasted.trim() !== ''
   const drop = (event: DragEvent) => {
     event.preventDefault()
     takeFiles(event.dataTransfer.files)
   }
-  if (plan !== undefined) {
-    return (
-      <ConfirmDialog
-        key="plan"
-        title="What the import does"
-        size="large"
-        confirm={plan.documents.length === 1 ? 'Import 1 endpoint' : `Import ${plan.documents.length} endpoints`}
-        refused={explainRefusal(plan)}
-        others={<Button text="Back" onPress={() => setPlan(undefined)} />}
-        isDismissable={false}
-        onConfirm={run}
-        onClose={onClose}
-      >
-        <ImportPlanView plan={plan} />
-        <TextField label="Note" value={note} onChange={setNote} hint="For the versions and the audit log" />
-      </ConfirmDialog>
-    )
-  }
   return (
-    <ConfirmDialog
-      key="files"
+    <ChangeDialog<ImportPlan>
       title="Import endpoints"
-      size="large"
-      confirm="Show the plan"
       refused={files.length === 0 && !isPasted ? 'Choose files or paste a document first.' : undefined}
-      isDismissable={false}
-      onConfirm={show}
+      show="Show the plan"
+      readPlan={async () => {
+        const sources = await Promise.all(files.map(readSource))
+        return planImport([...sources, ...(isPasted ? [{ file: 'pasted text', text: pasted }] : [])])
+      }}
+      renderPlan={(plan) => <ImportPlanView plan={plan} />}
+      explainRefusal={explainRefusal}
+      confirm={({ documents: { length } }) => (length === 1 ? 'Import 1 endpoint' : `Import ${length} endpoints`)}
+      store={async ({ documents }, note) => {
+        const operations = documents.map(({ operation }) => operation)
+        const { results } = await sendBatch(operations, false, note)
+        await client.invalidateQueries({ queryKey: queryParts.endpoints })
+        notify(results.length === 1 ? 'One endpoint is imported.' : `${results.length} endpoints are imported.`)
+      }}
       onClose={onClose}
     >
       <p>
@@ -82,7 +60,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
         {files.length > 0 && <p role="status">{files.map(({ name }) => name).join(', ')}</p>}
       </div>
       <TextField label="Or paste documents" value={pasted} onChange={setPasted} rows={10} />
-    </ConfirmDialog>
+    </ChangeDialog>
   )
 }
 

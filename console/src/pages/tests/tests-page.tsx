@@ -6,11 +6,11 @@ import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { queries } from '../../api/queries.ts'
 import { answerKey, keyed } from '../../api/query-keys.ts'
 import {
+  changeTests,
   readTests,
   runTests,
   type StoredTest,
   type StoredTests,
-  storeTests,
   type TestReport,
 } from '../../api/run-calls.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -37,11 +37,22 @@ type Edited = Readonly<{ original: StoredTest | null; test: StoredTest }>
 
 export function TestsPage() {
   const { id } = route.useParams()
-  const stored = useStoredTests(id)
+  const client = useQueryClient()
+  const { queryKey } = queries.endpointTests(id)
+  const query = useQuery(keyed(queryKey, ({ signal }) => readTests(id, signal)))
   const refused = useRefusal('author')
-  const runs = useTestRuns(id, stored.query.data?.file, refused === undefined)
+  const runs = useTestRuns(id, query.data?.file, refused === undefined)
   const [edited, setEdited] = useState<Edited>()
-  const tests = stored.query.data?.file.tests ?? []
+  const tests = query.data?.file.tests ?? []
+  /** `original`: null for a new test; `next`: null to delete it. Fails with an ApiFailure; nothing is changed then. */
+  const save = async (original: StoredTest | null, next: StoredTest | null) => {
+    await changeTests(id, (file) => {
+      const changed = withChange(file, original, next)
+      if (typeof changed === 'string') throw new ApiFailure(REFUSALS[changed], { status: 409 })
+      return changed
+    })
+    await client.invalidateQueries({ queryKey })
+  }
   const add = () => setEdited({ original: null, test: newTest(tests) })
   return (
     <EndpointPage
@@ -61,7 +72,7 @@ export function TestsPage() {
         </>
       }
     >
-      <QueryView query={stored.query} what="Loading the tests">
+      <QueryView query={query} what="Loading the tests">
         {({ file }) =>
           file.tests.length === 0 ? (
             <NoTests id={id} />
@@ -75,7 +86,7 @@ export function TestsPage() {
                     key={test.name}
                     {...{ id, test, runs, refused }}
                     onEdit={() => setEdited({ original: test, test })}
-                    save={(next) => stored.save(test, next)}
+                    save={(next) => save(test, next)}
                   />
                 ))}
               </ul>
@@ -88,7 +99,7 @@ export function TestsPage() {
           title={edited.original === null ? 'New test' : `Edit the test “${edited.original.name}”`}
           test={edited.test}
           onSave={async (test) => {
-            await stored.save(edited.original, test)
+            await save(edited.original, test)
             runs.forget(edited.original?.name)
           }}
           onClose={() => setEdited(undefined)}
@@ -148,31 +159,6 @@ export function RunSummary({ runs, total, refused }: RunSummaryProps) {
       <FaultDetails details={runs.faults} />
     </div>
   )
-}
-
-/** Somebody else may save between reading and storing; so often is tried. */
-const ATTEMPTS = 3
-
-function useStoredTests(id: string) {
-  const client = useQueryClient()
-  const queryKey = queries.endpointTests(id).queryKey
-  const query = useQuery({ ...keyed(queryKey, ({ signal }) => readTests(id, signal)) })
-  /** `original`: null for a new test; `next`: null to delete it. Fails with an ApiFailure; nothing is changed then. */
-  const save = async (original: StoredTest | null, next: StoredTest | null): Promise<void> => {
-    for (let attempt = 1; ; attempt += 1) {
-      const { file, etag } = await readTests(id)
-      const changed = withChange(file, original, next)
-      if (typeof changed === 'string') throw new ApiFailure(REFUSALS[changed], { status: 409 })
-      try {
-        await storeTests(id, { file: changed, etag })
-        break
-      } catch (thrown) {
-        if (!(thrown instanceof ApiFailure && thrown.status === 412 && attempt < ATTEMPTS)) throw thrown
-      }
-    }
-    await client.invalidateQueries({ queryKey })
-  }
-  return { query, save }
 }
 
 type TestEditorProps = Readonly<{

@@ -1,20 +1,17 @@
 /** `/endpoints/:id/versions`: who changed what, any two versions side by side, and going back. */
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
-import { useState } from 'react'
-import { ApiFailure } from '../../api/api-failure.ts'
 import { get } from '../../api/client.ts'
-import { readDocument, readVersion, restoreVersion, type VersionDiff } from '../../api/document-calls.ts'
+import { readDocument, readEtag, readVersion, restoreVersion, type VersionDiff } from '../../api/document-calls.ts'
 import { queries } from '../../api/queries.ts'
 import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-views.tsx'
-import { ConfirmDialog } from '../../ui/controls/dialog.tsx'
-import { TextField } from '../../ui/controls/fields.tsx'
+import { ChangeDialog } from '../../ui/controls/change-dialog.tsx'
 import { VersionsView } from '../../ui/data/versions.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
-import { notify } from '../../ui/states/notices.tsx'
+import { notifyStored } from '../../ui/states/notices.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 
 const route = getRouteApi('/endpoints/$id/versions')
@@ -80,69 +77,39 @@ const useVersionText = (id: string, version: number) =>
 /** `changes`: none of an endpoint that is not stored any more. */
 type RestorePlan = Readonly<{ etag: string | undefined; changes: VersionDiff['changes'] | undefined }>
 
-type RestoreDialogProps = Readonly<{
-  id: string
-  version: number
-  onClose(): void
-}>
+/** Not the changes that the page shows: somebody may have changed the endpoint since. */
+async function readRestorePlan(id: string, version: number): Promise<RestorePlan> {
+  const etag = await readEtag(readDocument(id))
+  const [current] = await get('/endpoints/{id}/versions', { path: { id } })
+  if (etag === undefined || current === undefined) return { etag, changes: undefined }
+  const path = { id, version: current.version, other: version }
+  const { changes } = await get('/endpoints/{id}/versions/{version}/diff/{other}', { path })
+  return { etag, changes }
+}
 
-function RestoreDialog({ id, version, onClose }: RestoreDialogProps) {
+function RestoreDialog({ id, version, onClose }: Readonly<{ id: string; version: number; onClose(): void }>) {
   const client = useQueryClient()
-  const [note, setNote] = useState('')
-  const plan = useQuery({
-    ...keyed(answerKey<RestorePlan>('restore-plan', 'of', id, version), async ({ signal }) => {
-      const etag = await readEtag(id, signal)
-      // Not those of the page: somebody may have changed the endpoint since.
-      const [current] = await get('/endpoints/{id}/versions', { path: { id } }, signal)
-      if (etag === undefined || current === undefined) return { etag, changes: undefined }
-      const { changes } = await get(
-        '/endpoints/{id}/versions/{version}/diff/{other}',
-        { path: { id, version: current.version, other: version } },
-        signal,
-      )
-      return { etag, changes }
-    }),
-    staleTime: 0,
-    gcTime: 0,
-  })
-  const restore = async () => {
-    const { warnings } = await restoreVersion(id, version, { ifMatch: plan.data?.etag, note: note.trim() })
-    await client.invalidateQueries({ queryKey: queryParts.endpoints })
-    const said = [`Version ${version} is active again.`, ...warnings.map(({ message }) => message)]
-    notify(said.join(' '), warnings.length === 0 ? 'good' : 'warn')
-  }
   return (
-    <ConfirmDialog
+    <ChangeDialog<RestorePlan>
       title={`Restore version ${version}`}
-      size="large"
       confirm="Restore"
-      refused={plan.data === undefined ? 'What it changes is not known yet.' : undefined}
-      isDismissable={false}
-      onConfirm={restore}
-      onRetry={({ status }) => (status === 412 ? () => void plan.refetch() : undefined)}
-      onClose={onClose}
-    >
-      <p>The next message uses this version. It becomes a new version, so it can be undone in the same way.</p>
-      <QueryView query={plan} what="Comparing">
-        {({ changes }) =>
-          changes === undefined ? (
+      readPlan={() => readRestorePlan(id, version)}
+      renderPlan={({ changes }) => (
+        <>
+          <p>The next message uses this version. It becomes a new version, so it can be undone in the same way.</p>
+          {changes === undefined ? (
             <p>The endpoint was deleted; it comes back with its old id.</p>
           ) : (
             <ChangeList changes={changes} />
-          )
-        }
-      </QueryView>
-      <TextField label="Note" value={note} onChange={setNote} hint="For the versions and the audit log" />
-    </ConfirmDialog>
+          )}
+        </>
+      )}
+      store={async ({ etag }, note) => {
+        const { warnings } = await restoreVersion(id, version, { ifMatch: etag, note })
+        await client.invalidateQueries({ queryKey: queryParts.endpoints })
+        notifyStored(`Version ${version} is active again.`, warnings)
+      }}
+      onClose={onClose}
+    />
   )
-}
-
-/** A deleted endpoint has none. */
-async function readEtag(id: string, signal: AbortSignal): Promise<string | undefined> {
-  try {
-    return (await readDocument(id, signal)).etag
-  } catch (thrown) {
-    if (thrown instanceof ApiFailure && thrown.status === 404) return undefined
-    throw thrown
-  }
 }

@@ -1,6 +1,6 @@
 /** Dialogs: one frame for all of them, and the one that asks before something is done. */
 import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useEffect, useEffectEvent, useState } from 'react'
 import { Dialog as AriaDialog, Heading } from 'react-aria-components/Dialog'
 import { Modal, ModalOverlay } from 'react-aria-components/Modal'
 import { type ApiFailure, asFailure } from '../../api/api-failure.ts'
@@ -44,63 +44,87 @@ export function Dialog({ title, children, onClose, actions, size = 'small', isDi
   )
 }
 
-export type ConfirmDialogProps = Omit<DialogProps, 'actions'> &
-  Readonly<{
-    /** The word of the button that does it. */
-    confirm: string
-    tone?: 'primary' | 'danger'
-    /** Why it cannot be done yet. */
-    refused?: string | undefined
-    /** Does it too, as `useKey` has it. */
-    keys?: string
-    /** What came of it: shown in place of what was asked. */
-    result?: ReactNode
-    /** Other buttons, before these. */
-    others?: ReactNode
-    /** A failure stays in the dialog with its reason; otherwise it closes, unless this gives false: there is a next step. */
-    onConfirm(): unknown
-    /** What may follow a failure instead. */
-    onRetry?(failure: ApiFailure): (() => void) | undefined
-  }>
+export type ConfirmFormProps = Readonly<{
+  children: ReactNode
+  /** The word of the button that does it. */
+  confirm: string
+  tone?: 'primary' | 'danger'
+  /** Why it cannot be done yet. */
+  refused?: string | undefined
+  /** Does it too, as `useKey` has it. */
+  keys?: string
+  /** Other buttons, before these. */
+  others?: ReactNode
+  /** Nothing has to be filled in: it is done once without the button. */
+  isStarted?: boolean
+  /** A failure stays here with its reason; otherwise the dialog closes, unless this gives false: there is a next step. */
+  onConfirm(): unknown
+  /** What may follow a failure instead. */
+  onRetry?(failure: ApiFailure): (() => void) | undefined
+  onClose(): void
+}>
 
-/** Asks before something is done: what will happen and whether it can be undone, or the fields of what is done. */
-export function ConfirmDialog({ children, confirm, tone = 'primary', refused, ...given }: ConfirmDialogProps) {
-  const { keys, result, others, onConfirm, onRetry, ...frame } = given
+/** The form of a dialog: what is asked, why it failed, and its buttons. */
+export function ConfirmForm({ children, confirm, tone = 'primary', refused, isStarted, ...given }: ConfirmFormProps) {
+  const { keys, others, onConfirm, onRetry, onClose } = given
   const { mutate, isPending, error } = useMutation({
     mutationFn: async () => onConfirm(),
     onSuccess: (result) => {
-      if (result !== false) frame.onClose()
+      if (result !== false) onClose()
     },
   })
   const run = () => {
     if (refused === undefined && !isPending) mutate()
   }
+  const start = useEffectEvent(run)
+  useEffect(() => {
+    if (isStarted) start()
+  }, [isStarted])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     run()
   }
   useKey(keys ?? '', confirm, keys === undefined ? undefined : run)
-  if (result !== undefined) {
-    const close = <Button text="Close" tone="primary" onPress={frame.onClose} />
+  return (
+    <form className="stack" onSubmit={submit}>
+      <div className="flow breaks">{children}</div>
+      <FailureNotice failure={error} onRetry={error === null ? undefined : onRetry?.(asFailure(error))} />
+      <div className="row to-end">
+        {others}
+        <Button text="Cancel" onPress={onClose} />
+        <Button type="submit" tone={tone} refused={refused} busy={isPending} {...(keys && { keys })}>
+          {confirm}
+        </Button>
+      </div>
+    </form>
+  )
+}
+
+export type ConfirmDialogProps = Omit<DialogProps, 'actions'> &
+  ConfirmFormProps &
+  Readonly<{
+    /** What came of it: shown in place of what was asked. */
+    result?: ReactNode
+  }>
+
+/** Asks before something is done: what will happen and whether it can be undone, or the fields of what is done. */
+export function ConfirmDialog({ title, size, isDismissable, result, ...form }: ConfirmDialogProps) {
+  const frame = {
+    title,
+    onClose: form.onClose,
+    ...(size && { size }),
+    ...(isDismissable === false && { isDismissable }),
+  }
+  if (result === undefined) {
     return (
-      <Dialog {...frame} actions={close}>
-        {result}
+      <Dialog {...frame}>
+        <ConfirmForm {...form} />
       </Dialog>
     )
   }
   return (
-    <Dialog {...frame}>
-      <form className="stack" onSubmit={submit}>
-        <div className="flow breaks">{children}</div>
-        <FailureNotice failure={error} onRetry={error === null ? undefined : onRetry?.(asFailure(error))} />
-        <div className="row to-end">
-          {others}
-          <Button text="Cancel" onPress={frame.onClose} />
-          <Button type="submit" tone={tone} refused={refused} busy={isPending} {...(keys && { keys })}>
-            {confirm}
-          </Button>
-        </div>
-      </form>
+    <Dialog {...frame} actions={<Button text="Close" tone="primary" onPress={form.onClose} />}>
+      {result}
     </Dialog>
   )
 }

@@ -24,6 +24,14 @@ export function notify(text: string, tone: Notice['tone'] = 'good', link?: React
   if (tone === 'good' && link === undefined) setTimeout(() => dismiss(id), GOES_AFTER_MS)
 }
 
+/** Notes what was stored, and what the service warns of. */
+export const notifyStored = (
+  text: string,
+  warnings: readonly Readonly<{ message: string }>[],
+  link?: ReactNode,
+): void =>
+  notify([text, ...warnings.map(({ message }) => message)].join(' '), warnings.length === 0 ? 'good' : 'warn', link)
+
 /** Where notices appear; the shell has it once. */
 export function NoticeRegion() {
   const shown = useStore(notices)

@@ -5,14 +5,7 @@ import { useState } from 'react'
 import { ApiFailure, asFailure } from '../../../api/api-failure.ts'
 import { queries } from '../../../api/queries.ts'
 import { answerKey, keyed } from '../../../api/query-keys.ts'
-import {
-  makeRecordedTest,
-  type RunReport,
-  readTests,
-  runTests,
-  type StoredTest,
-  storeTests,
-} from '../../../api/run-calls.ts'
+import { changeTests, makeRecordedTest, type RunReport, runTests, type StoredTest } from '../../../api/run-calls.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { Dialog } from '../../../ui/controls/dialog.tsx'
 import { Checkbox, SelectField, TextField } from '../../../ui/controls/fields.tsx'
@@ -154,7 +147,10 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
   })
   const save = useMutation({
     // Random values of a test follow its name, so it runs once more with the one that it got.
-    mutationFn: async () => addTest(id, createTest(await takeSnapshot(id, document, name.trim(), given))),
+    mutationFn: async () => {
+      const test = createTest(await takeSnapshot(id, document, name.trim(), given))
+      await changeTests(id, (file) => ({ ...file, tests: [...file.tests, test] }))
+    },
     onSuccess: () => {
       notify(`The test “${name.trim()}” is saved.`)
       void client.invalidateQueries({ queryKey: queries.endpointTests(id).queryKey })
@@ -242,19 +238,4 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
       </div>
     </>
   )
-}
-
-const MAX_TRIES = 3
-
-/** Adds to the tests that are stored now: somebody else may store one at the same time. */
-async function addTest(id: string, test: StoredTest): Promise<void> {
-  for (let tries = 1; ; tries += 1) {
-    const { file, etag } = await readTests(id)
-    try {
-      await storeTests(id, { file: { ...file, tests: [...file.tests, test] }, etag })
-      return
-    } catch (thrown) {
-      if (tries === MAX_TRIES || !(thrown instanceof ApiFailure) || thrown.status !== 412) throw thrown
-    }
-  }
 }
