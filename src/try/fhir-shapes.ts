@@ -27,6 +27,8 @@ export type FhirShapes = Readonly<{
   leaves(resource: string): Promise<readonly Leaf[]>
 }>
 
+/** FHIR's type of a field that has a resource of any type in it; its fields are those of the type that is chosen. */
+const ANY_RESOURCE = 'Resource'
 /** Fields within fields; those of data types that contain themselves have no end. */
 const DEEPEST = 4
 /** Parts of every resource and data type that few mappings write; `link` has no content of its own. */
@@ -61,7 +63,7 @@ export function createFhirShapes(file: URL): FhirShapes {
         path,
         types: scalar === undefined ? ['object'] : [toJsonType(scalar)],
         ...(required && { required }),
-        ...(of !== undefined && { of }),
+        ...(scalar === undefined && { of: of ?? ANY_RESOURCE }),
       })),
     leaves: async (resource) => {
       const { types, fields } = await find(resource)

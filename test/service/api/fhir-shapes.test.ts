@@ -37,7 +37,8 @@ describe('a type has fields', () => {
     ['Observation', 'code', { types: ['object'], required: true, of: 'CodeableConcept' }],
     ['Bundle', 'entry[]', { types: ['object'], of: 'Bundle_Entry' }],
     ['Bundle_Request', 'method', { types: ['string'], required: true }],
-    ['Bundle_Entry', 'resource', { types: ['object'] }],
+    ['Bundle_Entry', 'resource', { types: ['object'], of: 'Resource' }],
+    ['Patient', 'contained[]', { types: ['object'], of: 'Resource' }],
     ['Range', 'low', { types: ['object'], of: 'Quantity' }],
     ['Quantity', 'value', { types: ['number'] }],
   ]

@@ -15,7 +15,7 @@ import { ConnectDialog } from './dialogs/connect-dialog.tsx'
 import { EachDialog } from './dialogs/each-dialog.tsx'
 import { MessageDialog } from './dialogs/message-dialog.tsx'
 import { SuggestDialog } from './dialogs/suggest-dialog.tsx'
-import { TargetDialog } from './dialogs/target-dialog.tsx'
+import { ResourceDialog, TargetDialog } from './dialogs/target-dialog.tsx'
 import { ValueDialog } from './dialogs/value-dialog.tsx'
 import { useMappingData } from './mapping-data.ts'
 import { readMappingSearch } from './mapping-search.ts'
@@ -36,6 +36,7 @@ import { usePicture } from './use-picture.ts'
 import { useSettled, useStable } from './use-stable.ts'
 import { DataBar } from './view/data-bar.tsx'
 import { EntryList } from './view/entry-list.tsx'
+import type { Side } from './view/field-pane.tsx'
 import { MappingBoard, type Selection } from './view/mapping-board.tsx'
 import { SelectionDetail } from './view/selection-detail.tsx'
 
@@ -60,6 +61,7 @@ type Open =
   | 'value'
   | Readonly<{ from: FieldNode | undefined; to: FieldNode | undefined }>
   | Readonly<{ of: string | EachScope }>
+  | Readonly<{ resource: FieldNode }>
 
 export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const search = route.useSearch()
@@ -67,6 +69,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const [words, setWords] = useState(search.q ?? '')
   const [selection, setSelection] = useState<Selection>({})
   const [open, setOpen] = useState<Open>()
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set())
   const changeSearch = (changes: Readonly<Record<string, unknown>>) =>
     void navigate({ search: (before) => readMappingSearch({ ...before, ...changes }), replace: true })
   const [kept, keep] = useKeptData(draft, search.message, (message) => {
@@ -81,10 +84,17 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const picture = usePicture(mapping, runs.coverage, wanted?.fields, vocabulary, {
     words: shownWords,
     show: search.show,
+    opened,
   })
   const { lines, source, target, connected } = picture
   const readFhirFields = useReadFhirFields()
-  const askFields = useFhirFields(picture.all.target, wanted, (next) => keep({ wanted: next }))
+  const choose = (resource: FieldNode) => setOpen({ resource })
+  const fhir = useFhirFields(picture.all.target, wanted, (next) => keep({ wanted: next }), choose)
+  const onOpen = useStable((side: Side, { id }: FieldNode) => {
+    if (picture.isFiltered) setOpened(opened.union(new Set([id])))
+    const node = side === 'target' ? picture.all.target.nodes.get(id) : undefined
+    if (node?.isClosed) fhir.open(node)
+  })
   const lint = runs.report?.lint
   const faults = useMemo(() => {
     const isJson = wanted?.kind === 'fhir' || /^\s*[[{]/.test(wanted?.text ?? '')
@@ -95,6 +105,8 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   const keepWords = useEffectEvent(() => {
     if (words !== (search.q ?? '')) changeSearch({ q: words })
   })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another filter shows what it finds
+  useEffect(() => setOpened(new Set()), [shownWords, search.show])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the event reads the words
   useEffect(() => {
     const timer = setTimeout(keepWords, FILTER_IN_URL_AFTER_MS)
@@ -182,7 +194,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
             selection={selection}
             onSelect={setSelection}
             onConnect={refused === undefined ? connect : undefined}
-            onAsk={askFields}
+            onOpen={onOpen}
           />
           <Splitter
             label="Height of the picture"
@@ -212,6 +224,7 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           onChange={change}
           onRemove={remove}
           onEach={(of) => setOpen({ of })}
+          onResource={choose}
           onConnect={connectSelected}
           onSelectLine={selectLine}
         />
@@ -301,6 +314,9 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
           onUse={(next) => keep({ wanted: next })}
           onClose={close}
         />
+      )}
+      {typeof open === 'object' && 'resource' in open && (
+        <ResourceDialog path={open.resource.path} onUse={(type) => fhir.ask([open.resource], type)} onClose={close} />
       )}
       {open === 'suggest' && (
         <SuggestDialog

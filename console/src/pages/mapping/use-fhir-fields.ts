@@ -1,11 +1,14 @@
 /** The fields of a FHIR resource, type by type: those of an object are asked for when it is opened, or when an entry writes in it. */
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { queries } from '../../api/queries.ts'
 import { notify } from '../../ui/states/notices.tsx'
 import type { WantedOutput } from './dialogs/target-dialog.tsx'
 import type { FieldNode, FieldTree, SampleField } from './model/field-tree.ts'
 import { useStable } from './use-stable.ts'
+
+/** The type of an object that may be any resource: somebody chooses which, or `resourceType` has it. */
+export const ANY_RESOURCE = 'Resource'
 
 /** Reads the fields of a type, as they are in an object that the output has always, or not. Fails with an ApiFailure. */
 export function useReadFhirFields() {
@@ -23,37 +26,57 @@ export function useReadFhirFields() {
   }
 }
 
-/** Out: asks for the fields of an object. */
+const findType = ({ of, children }: FieldNode): unknown =>
+  of === ANY_RESOURCE ? children.find(({ name }) => name === 'resourceType')?.sample : of
+
+/** Out: asks for the fields of an object, of a resource of the type if one is given. `onChoose`: a type must be chosen first. */
 export function useFhirFields(
   tree: FieldTree,
   wanted: WantedOutput | undefined,
   onChange: (next: WantedOutput) => void,
+  onChoose: (node: FieldNode) => void,
 ) {
   const readFields = useReadFhirFields()
-  const add = useStable((paths: ReadonlySet<string>, more: readonly SampleField[]) => {
-    if (wanted === undefined) return
-    const fields = wanted.fields.map((field) => (paths.has(field.path) ? { ...field, asked: true as const } : field))
-    onChange({ ...wanted, fields: [...fields, ...more] })
+  const types = useQuery({
+    ...queries.fhirTypes,
+    enabled: wanted?.kind === 'fhir',
+    staleTime: Number.POSITIVE_INFINITY,
   })
-  const ask = useStable(async (nodes: readonly FieldNode[]) => {
-    try {
-      const read = nodes.map(async ({ path, lists, of = '', isRequired }) => {
-        const place = path + '[]'.repeat(lists)
-        return { place, fields: await readFields(of, `${place}.`, isRequired === true) }
-      })
-      const found = await Promise.all(read)
-      add(
-        new Set(found.map(({ place }) => place)),
-        found.flatMap(({ fields }) => fields),
-      )
-    } catch (thrown) {
-      notify((thrown as Error).message, 'warn')
-    }
+  const add = useStable((found: readonly Readonly<{ place: string; fields: readonly SampleField[] }>[]) => {
+    if (wanted === undefined) return
+    const others = wanted.fields
+      .filter(({ path }) => found.every(({ place }) => !path.startsWith(`${place}.`)))
+      .map((field) => (found.some(({ place }) => place === field.path) ? { ...field, asked: true as const } : field))
+    onChange({ ...wanted, fields: [...others, ...found.flatMap(({ fields }) => fields)] })
+  })
+  /** Fails with an ApiFailure. */
+  const ask = async (nodes: readonly FieldNode[], type?: string) => {
+    const read = nodes.map(async (node) => {
+      const place = node.path + '[]'.repeat(node.lists)
+      const fields = await readFields(type ?? String(findType(node)), `${place}.`, node.isRequired === true)
+      const withType = (field: SampleField) =>
+        field.path === `${place}.resourceType` ? { ...field, sample: type } : field
+      return { place, fields: type === undefined ? fields : fields.map(withType) }
+    })
+    add(await Promise.all(read))
+  }
+  const tryAsking = useStable((nodes: readonly FieldNode[]) => {
+    ask(nodes).catch((thrown: Error) => notify(thrown.message, 'warn'))
   })
   // Objects that entries write in are open.
   useEffect(() => {
-    const open = [...tree.nodes.values()].filter(({ isClosed, children }) => isClosed && children.length > 0)
-    if (open.length > 0) void ask(open)
-  }, [tree, ask])
-  return useStable((node: FieldNode) => void ask([node]))
+    const resources: readonly unknown[] = types.data?.resources ?? []
+    const open = [...tree.nodes.values()].filter(
+      (node) =>
+        node.isClosed && node.children.length > 0 && (node.of !== ANY_RESOURCE || resources.includes(findType(node))),
+    )
+    if (open.length > 0) tryAsking(open)
+  }, [tree, types.data, tryAsking])
+  return {
+    ask,
+    open: useStable((node: FieldNode) => {
+      if (findType(node) === undefined) onChoose(node)
+      else tryAsking([node])
+    }),
+  }
 }

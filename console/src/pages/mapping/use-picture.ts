@@ -17,7 +17,8 @@ import {
   targetMarks,
 } from './model/shown-fields.ts'
 
-type Filter = Readonly<{ words: string; show: MappingSearch['show'] }>
+/** `opened`: the fields that were opened by hand since the filter is this one. */
+type Filter = Readonly<{ words: string; show: MappingSearch['show']; opened: ReadonlySet<string> }>
 
 const NONE: readonly never[] = []
 const NO_TARGETS = 'Nothing is written yet. Connect a field, or give the fields of the output.'
@@ -27,7 +28,7 @@ export function usePicture(
   coverage: Coverage,
   wanted: readonly SampleField[] = NONE,
   vocabulary: Schemas['Vocabulary'] | undefined,
-  { words, show }: Filter,
+  { words, show, opened }: Filter,
 ) {
   const roots = vocabulary?.roots.map?.roots ?? NONE
   const all = useMemo(() => withInner(mapping.lines), [mapping])
@@ -66,7 +67,10 @@ export function usePicture(
         ? undefined
         : (node: Parameters<NonNullable<typeof matches>>[0]) =>
             (ids === undefined || ids.has(node.id)) && (matches === undefined || matches(node))
-    const trees = { source: filterTree(source, isKept(from ?? unread)), target: filterTree(target, isKept(to)) }
+    const trees = {
+      source: filterTree(source, isKept(from ?? unread), opened),
+      target: filterTree(target, isKept(to), opened),
+    }
     const lines = (show === 'missing' ? NONE : (ofShow ?? connected)).filter(
       (one) =>
         (matches === undefined && unread === undefined) ||
@@ -79,7 +83,7 @@ export function usePicture(
       target: { title: 'Target', tree: trees.target, marks: marks.target, isLoaded, empty: NO_TARGETS },
     }
     return { sides, lines }
-  }, [connected, source, target, marks, missing, coverage, words, show])
+  }, [connected, source, target, marks, missing, coverage, words, show, opened])
   return {
     connected,
     counts,

@@ -16,6 +16,7 @@ import {
 } from '../../../../console/src/pages/mapping/model/mapping-trees.ts'
 import { proposalsFor } from '../../../../console/src/pages/mapping/model/proposals.ts'
 import { computeCoverage } from '../../../../console/src/pages/mapping/model/run-coverage.ts'
+import { filterTree, matchWords } from '../../../../console/src/pages/mapping/model/shown-fields.ts'
 import type { Json } from '../../../../src/core/json.ts'
 import { parseTarget } from '../../../../src/language/mapping/target.ts'
 import { parsePath } from '../../../../src/language/paths/path.ts'
@@ -211,6 +212,35 @@ describe('the entries that are proposed', () => {
       )
     })
   }
+})
+
+describe('a filtered tree', () => {
+  const tree = sourceTree(fields({ a: { b: { c: 1, d: { e: 2 } } }, f: { g: 3 } }), [], [])
+  const cases: readonly (readonly [name: string, kept: readonly string[], opened: readonly string[], shown: Json])[] = [
+    ['a field and those that it is in', ['c'], [], { 'a 1': { 'b 1': { 'c 1': {} } } }],
+    ['an object without its fields', ['b'], [], { 'a 1': { 'b 1': {} } }],
+    ['the fields of an opened object', ['b'], ['b'], { 'a 1': { 'b 1': { 'c 1': {}, 'd 1': {} } } }],
+    [
+      'the fields of an opened object beside the one that is found',
+      ['c'],
+      ['b'],
+      { 'a 1': { 'b 1': { 'c 1': {}, 'd 1': {} } } },
+    ],
+    ['an opened object that is found no more', [], ['f'], { 'f 1': { 'g 1': {} } }],
+  ]
+  for (const [name, kept, opened, shown] of cases) {
+    test(`has ${name}`, () => {
+      const ids = [...tree.nodes.values()].filter((node) => opened.includes(node.name)).map(({ id }) => id)
+      const filtered = filterTree(tree, ({ name: of }) => kept.includes(of), new Set(ids))
+      assert.deepEqual(shape(filtered.roots), shown)
+      const empty = [...filtered.nodes.values()].filter(({ children }) => children.length === 0)
+      for (const { id, isClosed } of empty) assert.equal(isClosed === true, tree.nodes.get(id)?.children.length !== 0)
+    })
+  }
+  test('has what has each of the words in its path', () => {
+    const { nodes } = filterTree(tree, matchWords('A c'), new Set())
+    assert.deepEqual(pathsOf({ ...tree, nodes }).toSorted(), ['a', 'a.b', 'a.b.c'])
+  })
 })
 
 describe('lines', () => {

@@ -34,7 +34,6 @@ const KINDS = [
 export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialogProps) {
   const [kind, setKind] = useState<WantedOutput['kind']>(value?.kind ?? 'sample')
   const [text, setText] = useState(value?.text ?? '')
-  const types = useQuery({ ...queries.fhirTypes, enabled: kind === 'fhir', staleTime: Number.POSITIVE_INFINITY })
   const choose = (next: WantedOutput['kind']) => {
     setKind(next)
     if (next === 'fhir' || kind === 'fhir') setText('')
@@ -64,19 +63,47 @@ export function TargetDialog({ value, readFields, onUse, onClose }: TargetDialog
       </p>
       <SelectField<WantedOutput['kind']> label="Kind" value={kind} choices={KINDS} onChange={choose} />
       {kind === 'fhir' ? (
-        <>
-          <FailureNotice failure={types.error} onRetry={types.refetch} />
-          <ComboField
-            label="Resource"
-            value={text}
-            suggestions={(types.data?.resources ?? []).map((value) => ({ value }))}
-            onChange={setText}
-            allowsOther
-          />
-        </>
+        <ResourceField value={text} onChange={setText} />
       ) : (
         <TextField label="Text" rows={14} value={text} onChange={setText} />
       )}
+    </ConfirmDialog>
+  )
+}
+
+function ResourceField({ value, onChange }: Readonly<{ value: string; onChange(value: string): void }>) {
+  const { data, error, refetch } = useQuery({ ...queries.fhirTypes, staleTime: Number.POSITIVE_INFINITY })
+  const suggestions = (data?.resources ?? []).map((type) => ({ value: type }))
+  return (
+    <>
+      <FailureNotice failure={error} onRetry={refetch} />
+      <ComboField label="Resource" value={value} suggestions={suggestions} onChange={onChange} allowsOther />
+    </>
+  )
+}
+
+export type ResourceDialogProps = Readonly<{
+  /** Where the resource is in the output. */
+  path: string
+  /** Fails with an ApiFailure. */
+  onUse(type: string): Promise<void>
+  onClose(): void
+}>
+
+/** Chooses the type of a resource within another one. */
+export function ResourceDialog({ path, onUse, onClose }: ResourceDialogProps) {
+  const [type, setType] = useState('')
+  return (
+    <ConfirmDialog
+      title={`Resource in ${path}`}
+      confirm="Show its fields"
+      refused={type.trim() === '' ? 'Choose a resource first.' : undefined}
+      isDismissable={false}
+      onConfirm={() => onUse(type.trim())}
+      onClose={onClose}
+    >
+      <p>This object may be a resource of any type. Choose which, to see its fields.</p>
+      <ResourceField value={type} onChange={setType} />
     </ConfirmDialog>
   )
 }

@@ -90,19 +90,27 @@ function add(marks: Map<string, FieldMark>, id: string | undefined, more: Partia
   })
 }
 
-/** The tree with the fields that are kept, and those that they are in. `keep`: undefined keeps all. */
-export function filterTree(tree: FieldTree, keep: ((node: FieldNode) => boolean) | undefined): FieldTree {
+/**
+ * The tree with the fields that are kept, those that they are in, and those in `opened` nodes. `keep`: undefined keeps all. An
+ * object without any of its fields is closed: opening it shows them.
+ */
+export function filterTree(
+  tree: FieldTree,
+  keep: ((node: FieldNode) => boolean) | undefined,
+  opened: ReadonlySet<string>,
+): FieldTree {
   if (keep === undefined) return tree
   const nodes = new Map<string, FieldNode>()
-  const filtered = (all: readonly FieldNode[]): readonly FieldNode[] =>
+  const filtered = (all: readonly FieldNode[], isOpened: boolean): readonly FieldNode[] =>
     all.flatMap((node) => {
-      const children = filtered(node.children)
-      if (children.length === 0 && !keep(node)) return []
-      const kept = children.length === node.children.length ? node : { ...node, children }
+      const children = filtered(node.children, opened.has(node.id))
+      if (children.length === 0 && !isOpened && !opened.has(node.id) && !keep(node)) return []
+      const isWhole = children.length === node.children.length && children.every((one, at) => one === node.children[at])
+      const kept = isWhole ? node : { ...node, children, ...(children.length === 0 && { isClosed: true }) }
       nodes.set(node.id, kept)
       return [kept]
     })
-  return { roots: filtered(tree.roots), nodes, parents: tree.parents }
+  return { roots: filtered(tree.roots, false), nodes, parents: tree.parents }
 }
 
 /** Each word must be in the path. */

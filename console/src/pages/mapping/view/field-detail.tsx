@@ -15,12 +15,14 @@ export type FieldDetailProps = Readonly<{
   onConnect(): void
   /** Of a list that can be read. */
   onEach: (() => void) | undefined
+  /** Of a resource of any type. */
+  onResource: (() => void) | undefined
   onSelectLine(id: string): void
 }>
 
 const MAX_LINES = 20
 
-export function FieldDetail({ side, node, mark, lines, refused, onConnect, onEach, onSelectLine }: FieldDetailProps) {
+export function FieldDetail({ side, node, mark, lines, refused, ...on }: FieldDetailProps) {
   const { path, types, count, sample, lists } = node
   return (
     <section className="line-detail panel" aria-label="Selected field">
@@ -44,7 +46,7 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onEac
         <ul className="stack breaks">
           {lines.slice(0, MAX_LINES).map(({ line: { id, entry, target } }) => (
             <li key={id}>
-              <button type="button" className="link" onClick={() => onSelectLine(id)}>
+              <button type="button" className="link" onClick={() => on.onSelectLine(id)}>
                 <VisibleText text={side === 'source' ? `→ ${target.key ?? ''}` : `${entry.source} →`} max={200} />
               </button>
             </li>
@@ -53,10 +55,11 @@ export function FieldDetail({ side, node, mark, lines, refused, onConnect, onEac
         </ul>
       )}
       <div className="row">
-        <Button tone="primary" refused={refused} keys="M" onPress={onConnect}>
+        <Button tone="primary" refused={refused} keys="M" onPress={on.onConnect}>
           Connect … <kbd className="wide-only">M</kbd>
         </Button>
-        {onEach && <Button text="Map each element …" refused={refused} onPress={onEach} />}
+        {on.onEach && <Button text="Map each element …" refused={refused} onPress={on.onEach} />}
+        {on.onResource && <Button text="Choose the resource …" onPress={on.onResource} />}
       </div>
     </section>
   )

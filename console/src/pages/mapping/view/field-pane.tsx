@@ -104,7 +104,6 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
     value={node}
     textValue={node.name.slice(0, MAX_NAME_CHARACTERS)}
     className="mapping-row"
-    hasChildItems={node.isClosed === true || node.children.length > 0}
     data-node={node.id}
   >
     <TreeItemContent>
@@ -126,9 +125,14 @@ const FieldItem = ({ node }: Readonly<{ node: FieldNode }>) => (
         </div>
       )}
     </TreeItemContent>
-    <Collection items={node.children}>{renderItem}</Collection>
+    <Collection items={isEmpty(node) ? [{ ...node, id: `${node.id}/`, isClosed: false }] : node.children}>
+      {renderItem}
+    </Collection>
   </TreeItem>
 )
+
+/** Its fields are not there yet. A row that is never seen stands for them: the tree opens only rows that have others, by keys. */
+const isEmpty = ({ isClosed, children }: FieldNode): boolean => isClosed === true && children.length === 0
 
 const renderItem = (node: FieldNode) => <FieldItem node={node} />
 

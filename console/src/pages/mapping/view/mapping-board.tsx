@@ -29,8 +29,8 @@ export type MappingBoardProps = Readonly<{
   onSelect(selection: Selection): void
   /** Connects two fields, or asks for the other one; undefined if the user may not. */
   onConnect: ((from: FieldNode | undefined, to: FieldNode | undefined) => void) | undefined
-  /** A target is opened whose fields are not there yet. */
-  onAsk(node: FieldNode): void
+  /** A field is opened by hand. */
+  onOpen(side: Side, node: FieldNode): void
 }>
 
 export const MappingBoard = memo(function MappingBoard({
@@ -42,11 +42,11 @@ export const MappingBoard = memo(function MappingBoard({
   selection,
   onSelect,
   onConnect,
-  onAsk,
+  onOpen,
 }: MappingBoardProps) {
   const board = useRef<HTMLDivElement>(null)
-  const left = usePane(source.tree, isFiltered)
-  const right = usePane(target.tree, isFiltered, onAsk)
+  const left = usePane(source.tree, isFiltered, (node) => onOpen('source', node))
+  const right = usePane(target.tree, isFiltered, (node) => onOpen('target', node))
   const ends = useMemo(
     () =>
       lines.map(({ line, from, to }) => ({
@@ -122,7 +122,7 @@ export const MappingBoard = memo(function MappingBoard({
 })
 
 /** What is open and visible of one tree. */
-function usePane(tree: FieldTree, isFiltered: boolean, onAsk?: (node: FieldNode) => void) {
+function usePane(tree: FieldTree, isFiltered: boolean, onOpen: (node: FieldNode) => void) {
   const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set())
   const [scrollTop, setTop] = useState(0)
   const scroller = useRef<HTMLDivElement>(null)
@@ -146,11 +146,11 @@ function usePane(tree: FieldTree, isFiltered: boolean, onAsk?: (node: FieldNode)
     if (wanted !== undefined) revealWanted(wanted, shown)
   }, [wanted, shown])
   const setExpanded = useStable((next: ReadonlySet<string>) => {
-    const changed = next.symmetricDifference(expanded)
-    const closed = [...changed].flatMap((id) => tree.nodes.get(id) ?? []).filter((node) => node.children.length === 0)
-    for (const node of closed) onAsk?.(node)
-    // Once they are there, they are open.
-    setToggled(toggled.symmetricDifference(changed.difference(new Set(closed.map(({ id }) => id)))))
+    const changed = [...next.symmetricDifference(expanded)].flatMap((id) => tree.nodes.get(id) ?? [])
+    for (const node of changed) if (next.has(node.id)) onOpen(node)
+    // Those without fields yet are open once these are there.
+    const known = changed.filter(({ children }) => children.length > 0)
+    setToggled(toggled.symmetricDifference(new Set(known.map(({ id }) => id))))
   })
   return {
     scroller,

@@ -1,6 +1,8 @@
 /** The selection beside the picture: an entry, a field, or a hint for the first step. */
 import type { Draft } from '../../../draft/draft.ts'
+import type { FieldNode } from '../model/field-tree.ts'
 import type { MappingText } from '../model/mapping-entries.ts'
+import { ANY_RESOURCE } from '../use-fhir-fields.ts'
 import type { Picture } from '../use-picture.ts'
 import { FieldDetail } from './field-detail.tsx'
 import { LineDetail, type LineDetailProps } from './line-detail.tsx'
@@ -12,6 +14,8 @@ export type SelectionDetailProps = Readonly<{
   picture: Picture
   selection: Selection
   onConnect(): void
+  /** Chooses the type of a resource. */
+  onResource(node: FieldNode): void
   onSelectLine(id: string): void
 }> &
   Pick<LineDetailProps, 'faults' | 'functions' | 'refused' | 'onChange' | 'onRemove' | 'onEach'>
@@ -45,6 +49,7 @@ export function SelectionDetail({ draft, mapping, picture, selection, ...on }: S
       refused={on.refused}
       onConnect={on.onConnect}
       onEach={side === 'source' && node.lists > 0 ? () => on.onEach(`${node.path}[]`) : undefined}
+      onResource={node.of === ANY_RESOURCE ? () => on.onResource(node) : undefined}
       onSelectLine={on.onSelectLine}
     />
   )
