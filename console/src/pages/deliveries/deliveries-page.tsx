@@ -21,7 +21,7 @@ import { byteCount, Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { AttemptResult, DeliveryChip } from './delivery-parts.tsx'
+import { AttemptResult, DeliveryChip } from './delivery-page.tsx'
 
 const DELIVERIES_OF_A_PAGE = 100
 /** An attempt that changes no state is no event. */

@@ -9,6 +9,7 @@ import { queryParts } from '../../api/query-keys.ts'
 import {
   cancelDelivery,
   type DeliveryDetail,
+  type DeliveryState,
   type OutgoingRequest,
   type RetriedDelivery,
   retryDelivery,
@@ -19,13 +20,12 @@ import { ConfirmButton, ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { TaskButton } from '../../ui/controls/plan-button.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
-import { EndpointLink, MessageLink, OutcomeChip } from '../../ui/data/status-chip.tsx'
+import { EndpointLink, MessageLink, OutcomeChip, StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount, duration, Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { AttemptResult, DeliveryChip } from './delivery-parts.tsx'
 
 /** An attempt that changes no state is no event. */
 const EVERY_MS = 3_000
@@ -300,3 +300,29 @@ function EditDialog({ body, onClose, onSend }: EditDialogProps) {
     </ConfirmDialog>
   )
 }
+
+const TONES: Readonly<Record<DeliveryState, Tone>> = {
+  pending: 'busy',
+  delivered: 'good',
+  undeliverable: 'bad',
+  cancelled: 'quiet',
+}
+
+export const DeliveryChip = ({ state }: Readonly<{ state: DeliveryState }>) => (
+  <StatusChip tone={TONES[state]}>{state}</StatusChip>
+)
+
+type Attempt = DeliveryDetail['lastAttempts'][number]
+
+/** The status or the fault of an attempt, and its sentence. */
+export const AttemptResult = ({ attempt: { status, fault, message } }: Readonly<{ attempt: Attempt }>) => (
+  <>
+    {status ?? fault}
+    {message === undefined ? null : (
+      <span className="quiet">
+        {status === undefined && fault === undefined ? '' : ': '}
+        <VisibleText text={message} max={300} />
+      </span>
+    )}
+  </>
+)

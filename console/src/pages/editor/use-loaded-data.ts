@@ -7,7 +7,7 @@ import { useMe } from '../../api/session.ts'
 import { NEW } from '../../draft/draft.ts'
 import { readDraftTests } from '../../draft/kept-drafts.ts'
 import type { EditorSearch } from './editor-search.ts'
-import type { RunData } from './run/run-data.ts'
+import type { RunData } from './run/run-request.ts'
 
 export type LoadedData = Readonly<{
   /** Set once the data that the URL names has been read. */

@@ -13,7 +13,7 @@ import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { GroupMark } from './group-state.tsx'
+import { GroupMark } from './group-page.tsx'
 import { type GroupsSearch, readGroupsSearch, toGroupFilters } from './groups-search.ts'
 
 /** The counts of minutes change without any event. */

@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
+import { FIRST_SOURCES, SOURCE_WORDS } from '../../../../src/core/origin.ts'
 import { queries } from '../../api/queries.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import type { MessageFilters, ReplayPlan } from '../../api/records/record-types.ts'
@@ -11,13 +12,13 @@ import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmButton } from '../../ui/controls/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
-import { EndpointLink, MessageLink, OutcomeChip } from '../../ui/data/status-chip.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
+import { EndpointLink, LabelChip, MessageLink, OutcomeChip, StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
-import { PlanFilter, PlanProgress, PlanState } from './plan-parts.tsx'
 import { checkLimits, DEFAULT_LIMITS, toRunLimits } from './run-limits.ts'
 
 /** Beside the events: a plan that runs is looked at while no stream is open, too. */
@@ -275,3 +276,81 @@ function RunForm({ plan: { id, left, state }, refused, busy, onRun }: RunFormPro
     </form>
   )
 }
+
+const STATES: Readonly<Record<ReplayPlan['state'], readonly [Tone, string]>> = {
+  planned: ['quiet', 'planned: nothing has run'],
+  running: ['busy', 'running'],
+  waiting: ['warn', 'waiting: look at the first messages'],
+  paused: ['quiet', 'paused'],
+  finished: ['good', 'finished'],
+  cancelled: ['quiet', 'cancelled'],
+}
+
+export function PlanState({ plan: { state, failed } }: Readonly<{ plan: ReplayPlan }>) {
+  const [tone, text] = STATES[state]
+  return <StatusChip tone={state === 'finished' && failed > 0 ? 'warn' : tone}>{text}</StatusChip>
+}
+
+export function PlanProgress({ plan: { count, done, failed, skipped, left } }: Readonly<{ plan: ReplayPlan }>) {
+  const parts = [
+    ['done', done, 'var(--good)'],
+    ['failed', failed, 'var(--bad)'],
+    ['skipped', skipped, 'var(--edge)'],
+  ] as const
+  const widths = parts.map(([, value]) => (count === 0 ? 0 : (100 * value) / count))
+  return (
+    <div className="plan-progress">
+      <svg width="100%" height="12" aria-hidden="true">
+        <rect width="100%" height="12" rx="3" fill="var(--line)" />
+        {parts.map(([name, , fill], index) => (
+          <rect
+            key={name}
+            fill={fill}
+            x={`${widths.slice(0, index).reduce((sum, width) => sum + width, 0)}%`}
+            width={`${widths[index]}%`}
+            height="12"
+          />
+        ))}
+      </svg>
+      <p role="status">
+        {wholeNumber(done)} done, {wholeNumber(failed)} failed again{skipped > 0 && `, ${wholeNumber(skipped)} skipped`}
+        , {wholeNumber(left)} left of {wholeNumber(count)}
+      </p>
+    </div>
+  )
+}
+
+const MAX_VALUES = 3
+/** What every plan has unless somebody says otherwise. */
+const USUAL: Readonly<Record<string, string>> = {
+  outcome: JSON.stringify(['refused', 'failed']),
+  source: JSON.stringify(FIRST_SOURCES),
+}
+
+export function PlanFilter({ plan: { filter } }: Readonly<{ plan: ReplayPlan }>) {
+  const parts = Object.entries(filter).filter(([name, value]) => USUAL[name] !== JSON.stringify(value))
+  if (parts.length === 0) return <span className="quiet">all that failed</span>
+  return (
+    <span className="row">
+      {parts.map(([name, value]) =>
+        name === 'group' ? (
+          <Link key={name} to="/groups/$key" params={{ key: [value].flat().map(String)[0] ?? '' }}>
+            one group of failures
+          </Link>
+        ) : (
+          <LabelChip key={name} name={name} value={formatValues(name, value)} />
+        ),
+      )}
+    </span>
+  )
+}
+
+function formatValues(name: string, value: unknown): string {
+  const values = [value].flat().map((one) => (name === 'source' ? shownSource(one) : String(one)))
+  const shown = values.slice(0, MAX_VALUES).join(', ')
+  return values.length > MAX_VALUES ? `${shown} and ${values.length - MAX_VALUES} more` : shown
+}
+
+/** A plan may name a source that this version does not know. */
+const shownSource = (source: unknown): string =>
+  (SOURCE_WORDS as Readonly<Record<string, { shown: string }>>)[String(source)]?.shown ?? String(source)

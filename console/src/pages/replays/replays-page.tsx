@@ -7,7 +7,7 @@ import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
-import { PlanFilter, PlanProgress, PlanState } from './plan-parts.tsx'
+import { PlanFilter, PlanProgress, PlanState } from './plan-page.tsx'
 
 const COLUMNS: readonly Column<ReplayPlan>[] = [
   {

@@ -1,8 +1,9 @@
 /** `/tables/:name`: the rows of a table, searched by the service, changed in place. */
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { getRouteApi } from '@tanstack/react-router'
-import { useEffect, useEffectEvent, useRef, useState } from 'react'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { getRouteApi, Link } from '@tanstack/react-router'
+import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
+import { queries } from '../../api/queries.ts'
 import { queryKeys, queryParts } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import {
@@ -22,14 +23,17 @@ import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
 import { TaskButton } from '../../ui/controls/plan-button.tsx'
 import { downloadText } from '../../ui/data/clipboard.ts'
 import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
+import { wholeNumber } from '../../ui/data/figures.tsx'
+import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { Time } from '../../ui/data/time.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
-import { Empty } from '../../ui/states/states.tsx'
+import { Page } from '../../ui/states/page.tsx'
+import { Empty, QueryView } from '../../ui/states/states.tsx'
 import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 import { countRows } from '../../ui/table/table-changes.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { parsePasted, toRows } from './parse-pasted.ts'
-import { TableFrame } from './table-frame.tsx'
 import { UploadDialog } from './upload-dialog.tsx'
 import './tables.css'
 
@@ -337,5 +341,62 @@ function PasteDialog({ pasted, ...props }: RowsDialogProps & Readonly<{ pasted: 
       </p>
       <TextField label="Rows" value={text} onChange={setText} rows={10} />
     </StoreDialog>
+  )
+}
+
+const PAGES = [
+  { to: '/tables/$name', title: 'Rows' },
+  { to: '/tables/$name/versions', title: 'Versions' },
+] as const
+
+type TableFrameProps = Readonly<{
+  name: string
+  part: string
+  actions?: ReactNode
+  /** In: the table as it is now; undefined if there is none, or none any more. */
+  children(table: TableRow | undefined): ReactNode
+}>
+
+export function TableFrame({ name, part, actions, children }: TableFrameProps) {
+  const query = useQuery(queries.tables)
+  const table = query.data?.find((one) => one.name === name)
+  return (
+    <Page
+      title={`${part} of ${name}`}
+      actions={actions}
+      above={
+        <div className="endpoint-head row">
+          <Link to="/tables">Tables</Link>
+          {table === undefined ? null : (
+            <span className="quiet">
+              version {table.version}, <Time at={table.updatedAt} />
+            </span>
+          )}
+          {query.data !== undefined && table === undefined && (
+            <StatusChip tone="quiet">There is no such table now</StatusChip>
+          )}
+          <nav className="nav row end-row" aria-label="Pages of the table">
+            {PAGES.map(({ to, title }) => (
+              <Link
+                key={to}
+                to={to}
+                params={{ name }}
+                activeOptions={{ exact: true, includeSearch: false }}
+                activeProps={{ 'aria-current': 'page' }}
+              >
+                {title}
+              </Link>
+            ))}
+            <Link to="/unmapped" search={{ table: name }}>
+              Unmapped codes{table === undefined || table.unmapped === 0 ? '' : ` (${wholeNumber(table.unmapped)})`}
+            </Link>
+          </nav>
+        </div>
+      }
+    >
+      <QueryView query={query} what="Loading the table">
+        {() => children(table)}
+      </QueryView>
+    </Page>
   )
 }

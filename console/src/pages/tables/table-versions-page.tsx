@@ -13,7 +13,7 @@ import { notify } from '../../ui/states/notices.tsx'
 import { QueryView } from '../../ui/states/states.tsx'
 import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 import { TableChanges } from '../../ui/table/table-changes.tsx'
-import { TableFrame } from './table-frame.tsx'
+import { TableFrame } from './table-page.tsx'
 
 const route = getRouteApi('/tables/$name/versions')
 

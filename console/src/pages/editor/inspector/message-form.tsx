@@ -5,7 +5,7 @@ import { queries } from '../../../api/queries.ts'
 import { NEW } from '../../../draft/draft.ts'
 import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
 import type { Vocabulary } from '../assist/document-words.ts'
-import { objectFault, type TypedMessage, typedFrom } from '../run/run-data.ts'
+import { objectFault, type TypedMessage, typedFrom } from '../run/run-request.ts'
 
 export type MessageFormProps = Readonly<{
   id: string

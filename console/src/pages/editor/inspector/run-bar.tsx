@@ -7,8 +7,7 @@ import { Checkbox, SelectField } from '../../../ui/controls/fields.tsx'
 import { OutcomeChip } from '../../../ui/data/status-chip.tsx'
 import { FaultDetails } from '../../../ui/states/failure-notice.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
-import type { RunData } from '../run/run-data.ts'
-import type { RunOn } from '../run/run-request.ts'
+import type { RunData, RunOn } from '../run/run-request.ts'
 import type { Runs } from '../run/use-runs.ts'
 
 export type RunBarProps = Readonly<{

@@ -4,8 +4,15 @@ import type { RunReport } from '../../../api/run-calls.ts'
 import { useMe } from '../../../api/session.ts'
 import { NEW } from '../../../draft/draft.ts'
 import { memberNamed, readTree } from '../../../draft/json-places.ts'
-import { NO_MESSAGE, type RunData, type TypedMessage } from './run-data.ts'
-import { type EditedAnswers, NO_EDITED_ANSWERS, type RunOn, runRequest } from './run-request.ts'
+import {
+  type EditedAnswers,
+  NO_EDITED_ANSWERS,
+  NO_MESSAGE,
+  type RunData,
+  type RunOn,
+  runRequest,
+  type TypedMessage,
+} from './run-request.ts'
 import { type DryRunState, useDryRun } from './use-dry-run.ts'
 
 const RUN_AFTER_MS = 600
