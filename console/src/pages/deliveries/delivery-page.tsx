@@ -17,7 +17,6 @@ import {
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmButton, ConfirmDialog } from '../../ui/controls/dialog.tsx'
-import { TextField } from '../../ui/controls/fields.tsx'
 import { TaskButton } from '../../ui/controls/plan-button.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { EndpointLink, MessageLink, OutcomeChip, StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
@@ -247,10 +246,19 @@ function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
       </div>
       <Replayed {...replay} />
       {edited !== undefined && (
-        <EditDialog
-          body={edited}
+        <ConfirmDialog
+          title="Retry with another body"
+          size="large"
+          confirm="Retry with this body"
+          isDismissable={false}
+          field={{
+            label: 'Body',
+            initial: edited,
+            rows: 14,
+            explainRefusal: (body) => (body === edited ? 'Change the body first.' : undefined),
+          }}
+          onConfirm={(body) => run(() => retryDelivery(id, { body }))}
           onClose={() => setEdited(undefined)}
-          onSend={(body) => run(() => retryDelivery(id, { body }))}
         />
       )}
     </section>
@@ -279,25 +287,6 @@ function Replayed({ replay, warning }: Pick<RetriedDelivery, 'replay' | 'warning
         </p>
       )}
     </div>
-  )
-}
-
-type EditDialogProps = Readonly<{ body: string; onClose(): void; onSend(body: string): Promise<void> }>
-
-function EditDialog({ body, onClose, onSend }: EditDialogProps) {
-  const [text, setText] = useState(body)
-  return (
-    <ConfirmDialog
-      title="Retry with another body"
-      size="large"
-      confirm="Retry with this body"
-      refused={text === body ? 'Change the body first.' : undefined}
-      isDismissable={false}
-      onConfirm={() => onSend(text)}
-      onClose={onClose}
-    >
-      <TextField label="Body" value={text} onChange={setText} rows={14} />
-    </ConfirmDialog>
   )
 }
 

@@ -1,7 +1,7 @@
 /** `/groups/:key`: one group of failures: what its messages have in common, when they arrived, and what to do next. */
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { queries } from '../../api/queries.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import type { FailureGroup, GroupState } from '../../api/records/record-types.ts'
@@ -9,8 +9,7 @@ import { markGroup } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmDialog, DialogButton } from '../../ui/controls/dialog.tsx'
-import { TextField } from '../../ui/controls/fields.tsx'
+import { ConfirmButton } from '../../ui/controls/dialog.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
@@ -216,39 +215,28 @@ const ACTIONS = [
   },
 ] as const
 
-/** The states that the group does not have. */
 function GroupActions({ group }: Readonly<{ group: FailureGroup }>) {
   const refused = useRefusal('operator')
-  return ACTIONS.filter(({ state }) => state !== group.state).map(({ text, ...action }) => (
-    <DialogButton
-      key={action.state}
-      text={text}
-      refused={refused}
-      dialog={(close) => <MarkDialog group={group} {...action} onClose={close} />}
-    />
-  ))
-}
-
-type MarkDialogProps = Omit<(typeof ACTIONS)[number], 'text'> & Readonly<{ group: FailureGroup; onClose(): void }>
-
-function MarkDialog({ group, state, means, ...frame }: MarkDialogProps) {
   const client = useQueryClient()
-  const [note, setNote] = useState(group.note ?? '')
-  const mark = async () => {
-    await markGroup(group.key, state, note.trim())
-    await client.invalidateQueries({ queryKey: queryParts.groups })
-  }
-  return (
-    <ConfirmDialog {...frame} onConfirm={mark}>
+  return ACTIONS.filter(({ state }) => state !== group.state).map(({ state, means, ...button }) => (
+    <ConfirmButton
+      key={state}
+      {...button}
+      refused={refused}
+      field={{
+        label: 'Note',
+        initial: group.note ?? '',
+        rows: 3,
+        hint: 'For example what is done, and the number of the ticket.',
+        explainRefusal: ({ length }) =>
+          length > MAX_NOTE_CHARACTERS ? `A note has at most ${MAX_NOTE_CHARACTERS} characters.` : undefined,
+      }}
+      onConfirm={async (note) => {
+        await markGroup(group.key, state, note.trim())
+        await client.invalidateQueries({ queryKey: queryParts.groups })
+      }}
+    >
       <p>{means}</p>
-      <TextField
-        label="Note"
-        value={note}
-        onChange={setNote}
-        rows={3}
-        hint="For example what is done, and the number of the ticket."
-        fault={note.length > MAX_NOTE_CHARACTERS ? `At most ${MAX_NOTE_CHARACTERS} characters.` : undefined}
-      />
-    </ConfirmDialog>
-  )
+    </ConfirmButton>
+  ))
 }

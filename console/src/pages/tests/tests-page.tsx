@@ -5,19 +5,11 @@ import { useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { queries } from '../../api/queries.ts'
 import { answerKey, keyed } from '../../api/query-keys.ts'
-import {
-  changeTests,
-  readTests,
-  runTests,
-  type StoredTest,
-  type StoredTests,
-  type TestReport,
-} from '../../api/run-calls.ts'
+import { changeTests, runTests, type StoredTest, type StoredTests, type TestReport } from '../../api/run-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyCodeEditor } from '../../ui/code/lazy-views.tsx'
 import { Button } from '../../ui/controls/button.tsx'
-import { ConfirmButton, ConfirmDialog, DialogButton } from '../../ui/controls/dialog.tsx'
-import { TextField } from '../../ui/controls/fields.tsx'
+import { ConfirmButton, ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TaskButton } from '../../ui/controls/plan-button.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
@@ -38,8 +30,7 @@ type Edited = Readonly<{ original: StoredTest | null; test: StoredTest }>
 export function TestsPage() {
   const { id } = route.useParams()
   const client = useQueryClient()
-  const { queryKey } = queries.endpointTests(id)
-  const query = useQuery(keyed(queryKey, ({ signal }) => readTests(id, signal)))
+  const query = useQuery(queries.endpointTests(id))
   const refused = useRefusal('author')
   const runs = useTestRuns(id, query.data?.file, refused === undefined)
   const [edited, setEdited] = useState<Edited>()
@@ -51,7 +42,7 @@ export function TestsPage() {
       if (typeof changed === 'string') throw new ApiFailure(REFUSALS[changed], { status: 409 })
       return changed
     })
-    await client.invalidateQueries({ queryKey })
+    await client.invalidateQueries({ queryKey: queries.endpointTests(id).queryKey })
   }
   const add = () => setEdited({ original: null, test: newTest(tests) })
   return (
@@ -75,7 +66,17 @@ export function TestsPage() {
       <QueryView query={query} what="Loading the tests">
         {({ file }) =>
           file.tests.length === 0 ? (
-            <NoTests id={id} />
+            <Empty
+              title="There are no tests yet"
+              action={
+                <Link className="button" to="/endpoints/$id/edit" params={{ id }}>
+                  Open the editor
+                </Link>
+              }
+            >
+              A test is a message with what must come of it. Run a message in the editor and save it as a test; it then
+              runs at each change of the endpoint.
+            </Empty>
           ) : (
             <>
               <RunSummary runs={runs} total={file.tests.length} refused={refused} />
@@ -110,22 +111,6 @@ export function TestsPage() {
 }
 
 const withoutSkip = ({ skip: _, ...test }: StoredTest): StoredTest => test as StoredTest
-
-function NoTests({ id }: Readonly<{ id: string }>) {
-  return (
-    <Empty
-      title="There are no tests yet"
-      action={
-        <Link className="button" to="/endpoints/$id/edit" params={{ id }}>
-          Open the editor
-        </Link>
-      }
-    >
-      A test is a message with what must come of it. Run a message in the editor and save it as a test; it then runs at
-      each change of the endpoint.
-    </Empty>
-  )
-}
 
 type RunSummaryProps = Readonly<{
   runs: TestRuns
@@ -203,6 +188,8 @@ function parseTest(text: string): StoredTest {
 
 const TONES: Readonly<Record<TestResult['verdict'], Tone>> = { passed: 'good', failed: 'bad', skipped: 'quiet' }
 
+const explainNoReason = (text: string) => (text.trim() === '' ? 'Give a reason first.' : undefined)
+
 type TestCardProps = Readonly<{
   id: string
   test: StoredTest
@@ -245,11 +232,12 @@ function TestCard({ id, test, runs, refused, onEdit, save }: TestCardProps) {
         </Link>
         <Button {...button('Edit JSON …', 'Edit JSON:')} onPress={onEdit} />
         {skip === undefined ? (
-          <DialogButton
+          <ConfirmButton
             {...button('Skip …', 'Skip')}
-            dialog={(close) => (
-              <SkipDialog name={test.name} onSkip={(reason) => save({ ...test, skip: reason })} onClose={close} />
-            )}
+            title={`Skip the test “${test.name}”`}
+            confirm="Skip"
+            field={{ label: 'Reason', hint: 'Reports show it to everyone', explainRefusal: explainNoReason }}
+            onConfirm={(reason) => save({ ...test, skip: reason.trim() })}
           />
         ) : (
           <TaskButton {...button('Do not skip')} run={() => save(withoutSkip(test))} />
@@ -303,23 +291,6 @@ function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
         </li>
       ))}
     </ul>
-  )
-}
-
-type SkipDialogProps = Readonly<{ name: string; onSkip(reason: string): Promise<void>; onClose(): void }>
-
-function SkipDialog({ name, onSkip, onClose }: SkipDialogProps) {
-  const [reason, setReason] = useState('')
-  return (
-    <ConfirmDialog
-      title={`Skip the test “${name}”`}
-      confirm="Skip"
-      refused={reason.trim() === '' ? 'Give a reason first.' : undefined}
-      onConfirm={() => onSkip(reason.trim())}
-      onClose={onClose}
-    >
-      <TextField label="Reason" value={reason} onChange={setReason} hint="Reports show it to everyone" />
-    </ConfirmDialog>
   )
 }
 

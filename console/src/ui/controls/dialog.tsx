@@ -8,6 +8,7 @@ import { useKey } from '../keys/keymap.ts'
 import { FailureNotice } from '../states/failure-notice.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import { Button, type ButtonProps } from './button.tsx'
+import { TextField, type TextFieldProps } from './fields.tsx'
 
 export type DialogProps = Readonly<{
   title: string
@@ -45,7 +46,10 @@ export function Dialog({ title, children, onClose, actions, size = 'small', isDi
 }
 
 export type ConfirmFormProps = Readonly<{
-  children: ReactNode
+  children?: ReactNode
+  /** A text that is asked for below that; `explainRefusal`: why it will not do. */
+  field?: Omit<TextFieldProps, 'value' | 'onChange'> &
+    Readonly<{ initial?: string; explainRefusal?(text: string): string | undefined }>
   /** The word of the button that does it. */
   confirm: string
   tone?: 'primary' | 'danger'
@@ -58,17 +62,20 @@ export type ConfirmFormProps = Readonly<{
   /** Nothing has to be filled in: it is done once without the button. */
   isStarted?: boolean
   /** A failure stays here with its reason; otherwise the dialog closes, unless this gives false: there is a next step. */
-  onConfirm(): unknown
+  onConfirm(text: string): unknown
   /** What may follow a failure instead. */
   onRetry?(failure: ApiFailure): (() => void) | undefined
   onClose(): void
 }>
 
 /** The form of a dialog: what is asked, why it failed, and its buttons. */
-export function ConfirmForm({ children, confirm, tone = 'primary', refused, isStarted, ...given }: ConfirmFormProps) {
+export function ConfirmForm({ children, confirm, tone = 'primary', isStarted, ...given }: ConfirmFormProps) {
   const { keys, others, onConfirm, onRetry, onClose } = given
+  const { initial = '', explainRefusal, ...field } = given.field ?? {}
+  const [text, setText] = useState(initial)
+  const refused = given.refused ?? explainRefusal?.(text)
   const { mutate, isPending, error } = useMutation({
-    mutationFn: async () => onConfirm(),
+    mutationFn: async () => onConfirm(text),
     onSuccess: (result) => {
       if (result !== false) onClose()
     },
@@ -87,7 +94,10 @@ export function ConfirmForm({ children, confirm, tone = 'primary', refused, isSt
   useKey(keys ?? '', confirm, keys === undefined ? undefined : run)
   return (
     <form className="stack" onSubmit={submit}>
-      <div className="flow breaks">{children}</div>
+      <div className="flow breaks">
+        {children}
+        {'label' in field && <TextField {...field} value={text} onChange={setText} />}
+      </div>
       <FailureNotice failure={error} onRetry={error === null ? undefined : onRetry?.(asFailure(error))} />
       <div className="row to-end">
         {others}
@@ -100,7 +110,7 @@ export function ConfirmForm({ children, confirm, tone = 'primary', refused, isSt
   )
 }
 
-export type ConfirmDialogProps = Omit<DialogProps, 'actions'> &
+export type ConfirmDialogProps = Omit<DialogProps, 'actions' | 'children'> &
   ConfirmFormProps &
   Readonly<{
     /** What came of it: shown in place of what was asked. */

@@ -1,19 +1,16 @@
 /** Deletes an endpoint once its name is typed. */
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
 import { deleteEndpoint } from '../../api/document-calls.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
 import { queryParts } from '../../api/query-keys.ts'
 import { ConfirmDialog } from '../controls/dialog.tsx'
-import { TextField } from '../controls/fields.tsx'
 import { notify } from '../states/notices.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 
 export function DeleteDialog({ row: { id, name }, onClose }: Readonly<{ row: EndpointRow; onClose(): void }>) {
   const client = useQueryClient()
   const navigate = useNavigate()
-  const [typed, setTyped] = useState('')
   const remove = async () => {
     await deleteEndpoint(id)
     await client.invalidateQueries({ queryKey: queryParts.endpoints })
@@ -25,7 +22,10 @@ export function DeleteDialog({ row: { id, name }, onClose }: Readonly<{ row: End
       title="Delete this endpoint"
       confirm="Delete endpoint"
       tone="danger"
-      refused={typed.trim() === name.trim() ? undefined : 'Type the name of the endpoint first.'}
+      field={{
+        label: 'Name of the endpoint',
+        explainRefusal: (text) => (text.trim() === name.trim() ? undefined : 'Type the name of the endpoint first.'),
+      }}
       onConfirm={remove}
       onClose={onClose}
     >
@@ -37,7 +37,6 @@ export function DeleteDialog({ row: { id, name }, onClose }: Readonly<{ row: End
         are answered with 404 from then on. Its state and its tests are deleted. Its versions stay: at this address one
         of them can be restored.
       </p>
-      <TextField label="Name of the endpoint" value={typed} onChange={setTyped} />
     </ConfirmDialog>
   )
 }
