@@ -61,12 +61,12 @@ function PageFailure({ error }: ErrorComponentProps) {
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: PageMissing })
 const getParentRoute = () => rootRoute
 
-/** `name`: of the component in the module. `readSearch`: of the search parameters, if the page has any. */
+/** `readSearch`: of the search parameters, if the page has any. `name`: of the page in its module. */
 const page = <const Path extends string, Module extends object, Search extends object = object>(
   path: Path,
   load: () => Promise<Module>,
-  name: keyof Module & string,
   readSearch: (given: Readonly<Record<string, unknown>>) => Search = () => ({}) as Search,
+  name = 'default' as keyof Module & string,
 ) =>
   createRoute({
     getParentRoute,
@@ -76,79 +76,56 @@ const page = <const Path extends string, Module extends object, Search extends o
     staticData: { help: sectionAbout(path) },
   })
 
-const messagesRoute = page(
-  '/messages',
-  () => import('../pages/messages/messages-page.tsx'),
-  'MessagesPage',
-  readMessagesSearch,
-)
+const messagesRoute = page('/messages', () => import('../pages/messages/messages-page.tsx'), readMessagesSearch)
 const messageRoute = createRoute({
   getParentRoute: () => messagesRoute,
   path: '$id',
-  component: lazyRouteComponent(() => import('../pages/messages/message-detail.tsx'), 'MessageDetail'),
+  component: lazyRouteComponent(() => import('../pages/messages/message-detail.tsx')),
 })
 
 const readComparedVersions = readSearch({ from: asWhole, to: asWhole })
 
 const routes = [
-  page('/', () => import('../pages/overview/overview-page.tsx'), 'OverviewPage'),
-  page('/endpoints', () => import('../pages/endpoints/endpoints-page.tsx'), 'EndpointsPage', readEndpointsSearch),
-  page('/endpoints/new', () => import('../pages/editor/editor-page.tsx'), 'NewEndpointPage', readEditorSearch),
+  page('/', () => import('../pages/overview/overview-page.tsx')),
+  page('/endpoints', () => import('../pages/endpoints/endpoints-page.tsx'), readEndpointsSearch),
+  page('/endpoints/new', () => import('../pages/editor/editor-page.tsx'), readEditorSearch, 'NewEndpointPage'),
   // The endpoint whose draft is filled, instead of a new one; recorded messages, each a pair.
   page(
     '/endpoints/by-example',
     () => import('../pages/by-example/by-example-page.tsx'),
-    'ByExamplePage',
     readSearch({ endpoint: asText, message: asTexts }),
   ),
-  page('/endpoints/$id/edit', () => import('../pages/editor/editor-page.tsx'), 'EditorPage', readEditorSearch),
-  page('/endpoints/$id/form', () => import('../pages/editor/form/form-page.tsx'), 'FormPage', readEditorSearch),
-  page('/endpoints/$id/mapping', () => import('../pages/mapping/mapping-page.tsx'), 'MappingPage', readMappingSearch),
-  page('/endpoints/$id/picture', () => import('../pages/picture/endpoint-picture-page.tsx'), 'EndpointPicturePage'),
-  page('/endpoints/$id/tests', () => import('../pages/tests/tests-page.tsx'), 'TestsPage'),
-  page(
-    '/endpoints/$id/versions',
-    () => import('../pages/versions/versions-page.tsx'),
-    'VersionsPage',
-    readComparedVersions,
-  ),
+  page('/endpoints/$id/edit', () => import('../pages/editor/editor-page.tsx'), readEditorSearch, 'EditorPage'),
+  page('/endpoints/$id/form', () => import('../pages/editor/form/form-page.tsx'), readEditorSearch),
+  page('/endpoints/$id/mapping', () => import('../pages/mapping/mapping-page.tsx'), readMappingSearch),
+  page('/endpoints/$id/picture', () => import('../pages/picture/endpoint-picture-page.tsx')),
+  page('/endpoints/$id/tests', () => import('../pages/tests/tests-page.tsx')),
+  page('/endpoints/$id/versions', () => import('../pages/versions/versions-page.tsx'), readComparedVersions),
   page(
     '/endpoints/$id/stats',
     () => import('../pages/stats/stats-page.tsx'),
-    'StatsPage',
     readSearch({ period: asChoice(['hour', 'day'] as const) }),
   ),
-  page('/picture', () => import('../pages/picture/service-picture-page.tsx'), 'ServicePicturePage', readPictureSearch),
+  page('/picture', () => import('../pages/picture/service-picture-page.tsx'), readPictureSearch),
   page(
     '/audit',
     () => import('../pages/audit/audit-page.tsx'),
-    'AuditPage',
     readSearch({ who: asTexts, what: asTexts, from: asText, to: asText }),
   ),
-  page('/settings', () => import('../pages/settings/settings-page.tsx'), 'SettingsPage'),
-  page('/keys', () => import('../pages/keys/keys-page.tsx'), 'KeysPage'),
+  page('/settings', () => import('../pages/settings/settings-page.tsx')),
+  page('/keys', () => import('../pages/keys/keys-page.tsx')),
   // The list stays unchanged while messages are opened beside it.
   messagesRoute.addChildren([messageRoute]),
-  page('/groups', () => import('../pages/groups/groups-page.tsx'), 'GroupsPage', readGroupsSearch),
-  page('/groups/$key', () => import('../pages/groups/group-page.tsx'), 'GroupPage'),
-  page('/replays', () => import('../pages/replays/replays-page.tsx'), 'ReplaysPage'),
-  page('/replays/$plan', () => import('../pages/replays/plan-page.tsx'), 'PlanPage'),
-  page('/deliveries', () => import('../pages/deliveries/deliveries-page.tsx'), 'DeliveriesPage', readDeliveriesSearch),
-  page('/deliveries/$id', () => import('../pages/deliveries/delivery-page.tsx'), 'DeliveryPage'),
-  page('/tables', () => import('../pages/tables/tables-page.tsx'), 'TablesPage'),
-  page('/tables/$name', () => import('../pages/tables/table-page.tsx'), 'TablePage', readSearch({ search: asText })),
-  page(
-    '/tables/$name/versions',
-    () => import('../pages/tables/table-versions-page.tsx'),
-    'TableVersionsPage',
-    readComparedVersions,
-  ),
-  page(
-    '/unmapped',
-    () => import('../pages/tables/unmapped-page.tsx'),
-    'UnmappedPage',
-    readSearch({ table: asText, endpoint: asText }),
-  ),
+  page('/groups', () => import('../pages/groups/groups-page.tsx'), readGroupsSearch),
+  page('/groups/$key', () => import('../pages/groups/group-page.tsx')),
+  page('/replays', () => import('../pages/replays/replays-page.tsx')),
+  page('/replays/$plan', () => import('../pages/replays/plan-page.tsx')),
+  page('/deliveries', () => import('../pages/deliveries/deliveries-page.tsx'), readDeliveriesSearch),
+  page('/deliveries/$id', () => import('../pages/deliveries/delivery-page.tsx')),
+  page('/tables', () => import('../pages/tables/tables-page.tsx')),
+  page('/tables/$name', () => import('../pages/tables/table-page.tsx'), readSearch({ search: asText })),
+  page('/tables/$name/versions', () => import('../pages/tables/table-versions-page.tsx'), readComparedVersions),
+  page('/unmapped', () => import('../pages/tables/unmapped-page.tsx'), readSearch({ table: asText, endpoint: asText })),
 ] as const
 
 export const createConsoleRouter = () =>

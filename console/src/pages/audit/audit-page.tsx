@@ -23,7 +23,7 @@ const FILTERS: readonly Filter[] = [
 
 const route = getRouteApi('/audit')
 
-export function AuditPage() {
+export default function AuditPage() {
   const refused = useRefusal('admin')
   return (
     <Page title="Audit log">

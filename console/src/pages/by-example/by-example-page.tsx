@@ -26,7 +26,7 @@ import './by-example.css'
 const route = getRouteApi('/endpoints/by-example')
 const NO_IDS: readonly string[] = []
 
-export function ByExamplePage() {
+export default function ByExamplePage() {
   const { endpoint: id = NEW } = route.useSearch()
   const { draft, stored } = useDraft(id)
   if (draft === undefined) return <DocumentState title="By example" query={stored} />

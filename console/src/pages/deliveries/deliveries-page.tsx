@@ -39,7 +39,7 @@ const FILTERS: readonly Filter[] = [
 const route = getRouteApi('/deliveries')
 type DeliveriesSearch = ReturnType<typeof route.useSearch>
 
-export function DeliveriesPage() {
+export default function DeliveriesPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const pages = useRowPages<ListedDelivery>({

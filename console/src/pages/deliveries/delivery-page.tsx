@@ -31,7 +31,7 @@ const EVERY_MS = 3_000
 
 const route = getRouteApi('/deliveries/$id')
 
-export function DeliveryPage() {
+export default function DeliveryPage() {
   const { id } = route.useParams()
   const query = useQuery({
     ...queries.delivery(id),

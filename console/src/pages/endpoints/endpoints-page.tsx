@@ -31,7 +31,7 @@ const FILTERS: readonly Filter[] = [
 
 const route = getRouteApi('/endpoints')
 
-export function EndpointsPage() {
+export default function EndpointsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const change = (changes: FilterValues) =>

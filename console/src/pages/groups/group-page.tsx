@@ -26,7 +26,7 @@ const EVERY_MS = 30_000
 
 const route = getRouteApi('/groups/$key')
 
-export function GroupPage() {
+export default function GroupPage() {
   const { key } = route.useParams()
   const group = useQuery({ ...queries.group(key), refetchInterval: EVERY_MS })
   const code = group.data?.code

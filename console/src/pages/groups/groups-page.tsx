@@ -21,7 +21,7 @@ const EVERY_MS = 30_000
 
 const route = getRouteApi('/groups')
 
-export function GroupsPage() {
+export default function GroupsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const filters = toGroupFilters(search)

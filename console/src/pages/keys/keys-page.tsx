@@ -18,7 +18,7 @@ import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type ApiKey = Schemas['Key']
 
-export function KeysPage() {
+export default function KeysPage() {
   const refused = useRefusal('admin')
   // Of the page, not of a button: the list may load again while the new key is shown.
   const [isMaking, setMaking] = useState(false)

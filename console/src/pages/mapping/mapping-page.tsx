@@ -18,7 +18,7 @@ import { readMapping } from './model/mapping-entries.ts'
 
 const route = getRouteApi('/endpoints/$id/mapping')
 
-export function MappingPage() {
+export default function MappingPage() {
   const { id } = route.useParams()
   const { draft, stored } = useDraft(id)
   if (draft !== undefined) return <DraftMapping key={id} draft={draft} stored={stored} />

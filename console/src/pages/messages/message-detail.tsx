@@ -20,7 +20,7 @@ import { Waterfall } from './waterfall.tsx'
 
 const route = getRouteApi('/messages/$id')
 
-export function MessageDetail() {
+export default function MessageDetail() {
   const { id } = route.useParams()
   const navigate = route.useNavigate()
   const heading = useFocusOnChange(id)

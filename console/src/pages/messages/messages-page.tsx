@@ -13,7 +13,7 @@ import './messages.css'
 
 const route = getRouteApi('/messages')
 
-export function MessagesPage() {
+export default function MessagesPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const open = useMatch({ from: '/messages/$id', shouldThrow: false, select: ({ params }) => params.id })

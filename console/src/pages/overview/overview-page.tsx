@@ -18,7 +18,7 @@ import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { MllpPorts } from './mllp-ports.tsx'
 import { TopicConsumers } from './topic-consumers.tsx'
 
-export function OverviewPage() {
+export default function OverviewPage() {
   const first = useQuery(queries.endpointsFound({ limit: 1 }))
   return (
     <Page title="Overview">

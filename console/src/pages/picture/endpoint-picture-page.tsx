@@ -15,7 +15,7 @@ const EVERY_MS = 15_000
 
 const route = getRouteApi('/endpoints/$id/picture')
 
-export function EndpointPicturePage() {
+export default function EndpointPicturePage() {
   const { id } = route.useParams()
   const graph = useQuery({ ...queries.endpointGraph(id), refetchInterval: EVERY_MS })
   const stats = useQuery({ ...queries.endpointStats(id), refetchInterval: EVERY_MS })

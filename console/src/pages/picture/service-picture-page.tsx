@@ -19,7 +19,7 @@ const FILTERS: readonly Filter[] = [
 
 const route = getRouteApi('/picture')
 
-export function ServicePicturePage() {
+export default function ServicePicturePage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const query = useQuery({

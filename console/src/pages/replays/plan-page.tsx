@@ -26,7 +26,7 @@ const EVERY_MS = 2_000
 
 const route = getRouteApi('/replays/$plan')
 
-export function PlanPage() {
+export default function PlanPage() {
   const { plan: id } = route.useParams()
   const query = useQuery({
     ...queries.replay(id),

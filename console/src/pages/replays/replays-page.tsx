@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<ReplayPlan>[] = [
   { title: 'Progress', render: (plan) => <PlanProgress plan={plan} /> },
 ]
 
-export function ReplaysPage() {
+export default function ReplaysPage() {
   const pages = useRowPages<ReplayPlan>({
     queryKey: queryKeys.replayRows,
     readPage: async (_cursor, signal) => ({ rows: (await get('/messages/replay', {}, signal)).plans }),

@@ -12,7 +12,7 @@ import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type Setting = Got<'/settings'>['groups'][number]['settings'][number]
 
-export function SettingsPage() {
+export default function SettingsPage() {
   const refused = useRefusal('admin')
   return (
     <Page title="Settings">

@@ -25,7 +25,7 @@ const CHOICES = [
 
 const route = getRouteApi('/endpoints/$id/stats')
 
-export function StatsPage() {
+export default function StatsPage() {
   const { id } = route.useParams()
   const { period = 'hour' } = route.useSearch()
   const navigate = route.useNavigate()

@@ -46,7 +46,7 @@ const route = getRouteApi('/tables/$name')
 
 type Asked = 'add' | 'upload' | Readonly<{ pasted: string }>
 
-export function TablePage() {
+export default function TablePage() {
   const { name } = route.useParams()
   const refused = useRefusal('author')
   const [asked, setAsked] = useState<Asked>()

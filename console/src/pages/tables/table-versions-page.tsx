@@ -17,7 +17,7 @@ import { TableFrame } from './table-page.tsx'
 
 const route = getRouteApi('/tables/$name/versions')
 
-export function TableVersionsPage() {
+export default function TableVersionsPage() {
   const { name } = route.useParams()
   const search = route.useSearch()
   const refused = useRefusal('author')

@@ -45,7 +45,7 @@ const COLUMNS: readonly Column<TableRow>[] = [
   { title: 'Changed', render: ({ updatedAt }) => <Time at={updatedAt} /> },
 ]
 
-export function TablesPage() {
+export default function TablesPage() {
   const pages = useRowPages<TableRow>({
     queryKey: queryKeys.tableListRows,
     readPage: async (_cursor, signal) => ({ rows: await get('/tables', {}, signal) }),

@@ -26,7 +26,7 @@ import './tables.css'
 
 const route = getRouteApi('/unmapped')
 
-export function UnmappedPage() {
+export default function UnmappedPage() {
   const query = useQuery(queries.tables)
   return (
     <Page title="Unmapped codes">

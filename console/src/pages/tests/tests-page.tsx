@@ -27,7 +27,7 @@ const route = getRouteApi('/endpoints/$id/tests')
 /** A name: of the test that is edited; null: a new one. */
 type Edited = Readonly<{ original: StoredTest | null; test: StoredTest }>
 
-export function TestsPage() {
+export default function TestsPage() {
   const { id } = route.useParams()
   const client = useQueryClient()
   const query = useQuery(queries.endpointTests(id))

@@ -16,7 +16,7 @@ import { QueryView } from '../../ui/states/states.tsx'
 
 const route = getRouteApi('/endpoints/$id/versions')
 
-export function VersionsPage() {
+export default function VersionsPage() {
   const { id } = route.useParams()
   const search = route.useSearch()
   const query = useQuery(queries.versions(id))

@@ -5,7 +5,7 @@ import { FormPane } from './form-pane.tsx'
 
 const route = getRouteApi('/endpoints/$id/form')
 
-export function FormPage() {
+export default function FormPage() {
   const { id } = route.useParams()
   return <DraftEditor key={id} id={id} search={route.useSearch()} Pane={FormPane} />
 }
