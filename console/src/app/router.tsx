@@ -110,7 +110,7 @@ const routes = [
   page(
     '/audit',
     () => import('../pages/audit/audit-page.tsx'),
-    readSearch({ who: asTexts, what: asTexts, from: asText, to: asText }),
+    readSearch({ who: asText, what: asText, from: asText, to: asText }),
   ),
   page('/settings', () => import('../pages/settings/settings-page.tsx')),
   page('/keys', () => import('../pages/keys/keys-page.tsx')),

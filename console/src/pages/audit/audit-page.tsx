@@ -3,7 +3,7 @@ import { getRouteApi, Link } from '@tanstack/react-router'
 import { api, readData, type Schemas } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
-import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
 import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
@@ -36,19 +36,13 @@ function AuditList() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
   const { who, what, from, to } = search
-  const values: FilterValues = { who: who?.[0], what: what?.[0], from, to }
-  const change = (changes: FilterValues) => {
-    const given = { ...values, ...changes }
-    const list = (text: string | undefined) => (text === undefined ? undefined : [text])
-    void navigate({ search: { ...given, who: list(given.who), what: list(given.what) }, replace: true })
-  }
   const pages = useRowPages({
-    queryKey: queryKeys.audit({ who, what, from, to }),
+    queryKey: queryKeys.audit(search),
     readPage: async (cursor, signal) => {
       const query = {
         limit: ENTRIES_OF_A_PAGE,
-        ...(who && { who: [...who] }),
-        ...(what && { what: [...what] }),
+        ...(who && { who: [who] }),
+        ...(what && { what: [what] }),
         ...(from && { from: asInstant(from) }),
         ...(to && { to: asInstant(to) }),
         ...(cursor && { cursor }),
@@ -57,10 +51,13 @@ function AuditList() {
       return { rows: entries, next }
     },
   })
-  const isFiltered = Object.values(values).some((value) => value !== undefined)
   return (
     <>
-      <FilterBar filters={FILTERS} values={values} onChange={change} />
+      <FilterBar
+        filters={FILTERS}
+        values={search}
+        onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
+      />
       <RowList
         label="Audit log"
         columns={AUDIT_COLUMNS}
@@ -68,7 +65,7 @@ function AuditList() {
         getRowId={({ id }) => id}
         of={JSON.stringify(search)}
         empty={
-          isFiltered ? (
+          Object.keys(search).length > 0 ? (
             <Empty title="No entry matches">
               Names and routes are compared exactly, in the case in which they are written.
             </Empty>
@@ -122,7 +119,7 @@ function Sentence({ sentence, target, what, before, after }: AuditEntry) {
   const text = <VisibleText text={sentence} max={500} />
   if (target === undefined || !/^[A-Z]+ \/endpoints(?!\/dry-run)/.test(what) || !/^[0-9a-f]{24}$/.test(target)) {
     return (
-      <Link to="/audit" search={{ what: [what] }} data-row>
+      <Link to="/audit" search={{ what }} data-row>
         {text}
       </Link>
     )
@@ -141,19 +138,19 @@ const EntryDetails = ({ what, who, name, address, target, before, after, omitted
     <summary>Details</summary>
     <Facts>
       <Fact name="Call">
-        <Link to="/audit" search={{ what: [what] }}>
+        <Link to="/audit" search={{ what }}>
           <VisibleText code text={what} max={200} />
         </Link>
       </Fact>
       <Fact name="Who">
-        <Link to="/audit" search={{ who: [who] }}>
+        <Link to="/audit" search={{ who }}>
           <VisibleText text={name ?? who} max={100} />
         </Link>{' '}
         <VisibleText text={[name && who, address].filter(Boolean).join(', ')} max={100} />
       </Fact>
       <Fact name="Target">
         {target !== undefined && (
-          <Link to="/audit" search={{ what: [target] }}>
+          <Link to="/audit" search={{ what: target }}>
             <VisibleText code text={target} max={60} />
           </Link>
         )}

@@ -86,7 +86,19 @@ export function DerivedView({ found, names, isStale, busy, refused, onAnswers, o
           {stored.includes(name) ? (
             <StatusChip tone="good">stored</StatusChip>
           ) : (
-            <StoreTable name={name} rows={rows} onStored={() => setStored([...stored, name])} />
+            <DialogButton
+              text="Store the table …"
+              dialog={(close) => (
+                <StoreDialog
+                  title={`Store the table ${name}`}
+                  name={name}
+                  compare={() => compareTable(name, asFile(rows), {})}
+                  store={(change) => putTable(name, asFile(rows), change)}
+                  onStored={() => setStored([...stored, name])}
+                  onClose={close}
+                />
+              )}
+            />
           )}
         </div>
       ))}
@@ -104,6 +116,8 @@ export function DerivedView({ found, names, isStale, busy, refused, onAnswers, o
     </section>
   )
 }
+
+const asFile = (rows: unknown) => ({ content: new Blob([JSON.stringify(rows)]), mediaType: 'application/json' })
 
 const QUESTIONS_HINT = 'Choose a rule, add a pair that decides, or leave it for the editor'
 const MAX_EVIDENCE = 500
@@ -187,27 +201,6 @@ const columnsFor = (choose: Choose, busy: boolean): readonly Column<Row>[] => [
     ),
   },
 ]
-
-type StoreTableProps = Readonly<{ name: string; rows: Derived['tables'][string]; onStored(): void }>
-
-function StoreTable({ name, rows, onStored }: StoreTableProps) {
-  const file = { content: new Blob([JSON.stringify(rows)]), mediaType: 'application/json' }
-  return (
-    <DialogButton
-      text="Store the table …"
-      dialog={(close) => (
-        <StoreDialog
-          title={`Store the table ${name}`}
-          name={name}
-          compare={() => compareTable(name, file, {})}
-          store={(change) => putTable(name, file, change)}
-          onStored={onStored}
-          onClose={close}
-        />
-      )}
-    />
-  )
-}
 
 /** In: a place of the request. Out: as the page calls it, such as `Pair 2: message`. */
 export const nameExample = (path: string, names: readonly string[]): string =>

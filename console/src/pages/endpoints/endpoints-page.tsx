@@ -37,9 +37,9 @@ export default function EndpointsPage() {
   const change = (changes: FilterValues) =>
     void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
   const pages = useEndpoints(search)
-  const isFiltered = search.q !== undefined || search.label !== undefined
   const refused = useRefusal('author')
   const show = (dialog: EndpointsSearch['dialog']) => void navigate({ search: (before) => ({ ...before, dialog }) })
+  const add = <Button text="New endpoint …" tone="primary" refused={refused} onPress={() => show('new')} />
   const close = () =>
     void navigate({ search: ({ dialog: _dialog, pattern: _pattern, method: _method, ...before }) => before })
   return (
@@ -53,7 +53,7 @@ export default function EndpointsPage() {
             refused={refused}
             onPress={() => void navigate({ to: '/endpoints/by-example' })}
           />
-          <Button text="New endpoint …" tone="primary" refused={refused} onPress={() => show('new')} />
+          {add}
         </>
       }
     >
@@ -66,7 +66,18 @@ export default function EndpointsPage() {
         of={JSON.stringify([search.q, search.sort, search.label])}
         sort={search.sort ?? 'name'}
         onSort={(by) => change({ sort: ENDPOINT_SORTS.find((one) => one === by) })}
-        empty={<NoEndpoints isFiltered={isFiltered} refused={refused} onNew={() => show('new')} />}
+        empty={
+          search.q !== undefined || search.label !== undefined ? (
+            <Empty title="No endpoint matches">
+              Each word must be in the name, path, description, a label or the id.
+            </Empty>
+          ) : (
+            <Empty title="There are no endpoints yet" action={add}>
+              An endpoint takes messages at a path or from a topic, or runs by a schedule; it maps them and sends them
+              on. It is one JSON document.
+            </Empty>
+          )
+        }
       />
       {search.dialog === 'new' && refused === undefined && <NewEndpointDialog route={search} onClose={close} />}
       {search.dialog === 'import' && refused === undefined && <ImportDialog onClose={close} />}
@@ -93,25 +104,6 @@ function useEndpoints({ q, sort, label }: EndpointsSearch) {
       return { rows: endpoints, ...page }
     },
   })
-}
-
-type NoEndpointsProps = Readonly<{ isFiltered: boolean; refused: string | undefined; onNew(): void }>
-
-function NoEndpoints({ isFiltered, refused, onNew }: NoEndpointsProps) {
-  if (isFiltered) {
-    return (
-      <Empty title="No endpoint matches">Each word must be in the name, path, description, a label or the id.</Empty>
-    )
-  }
-  return (
-    <Empty
-      title="There are no endpoints yet"
-      action={<Button text="New endpoint …" tone="primary" refused={refused} onPress={onNew} />}
-    >
-      An endpoint takes messages at a path or from a topic, or runs by a schedule; it maps them and sends them on. It is
-      one JSON document.
-    </Empty>
-  )
 }
 
 const MAX_LABELS = 3

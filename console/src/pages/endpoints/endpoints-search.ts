@@ -1,18 +1,8 @@
 /** The search parameters of /endpoints. */
 import { asChoice, asText, readSearch, type SearchValues } from '../../ui/search-params.ts'
 
-export const ENDPOINT_SORTS = [
-  'name',
-  '-name',
-  'pattern',
-  '-pattern',
-  'method',
-  '-method',
-  'createdAt',
-  '-createdAt',
-  'updatedAt',
-  '-updatedAt',
-] as const
+const SORTS = ['name', 'pattern', 'method', 'createdAt', 'updatedAt'] as const
+export const ENDPOINT_SORTS = SORTS.flatMap((name) => [name, `-${name}` as const])
 
 const PARAMETERS = {
   q: asText,

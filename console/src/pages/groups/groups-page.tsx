@@ -53,7 +53,16 @@ export default function GroupsPage() {
         pages={pages}
         getRowId={({ key }) => key}
         of={JSON.stringify(search)}
-        empty={<NoGroups isFiltered={Object.keys(search).length > 0} />}
+        empty={
+          Object.keys(search).length > 0 ? (
+            <Empty title="No group matches">Clear a filter to see more.</Empty>
+          ) : (
+            <Empty title="Nothing needs your attention" action={<Link to="/messages">To the messages</Link>}>
+              Messages that failed and were not replayed with success are here, grouped by endpoint, stage, code and
+              place. Groups that somebody acknowledged or ignores are left out.
+            </Empty>
+          )
+        }
       />
     </Page>
   )
@@ -98,16 +107,6 @@ function soundSearch(search: GroupsSearch, changes: FilterValues): GroupsSearch 
   ) as GroupsSearch
   const isNarrow = kept.error === undefined || (kept.endpoint ?? kept.code ?? kept.from) !== undefined
   return isNarrow ? kept : { ...kept, from: LAST_DAY }
-}
-
-function NoGroups({ isFiltered }: Readonly<{ isFiltered: boolean }>) {
-  if (isFiltered) return <Empty title="No group matches">Clear a filter to see more.</Empty>
-  return (
-    <Empty title="Nothing needs your attention" action={<Link to="/messages">To the messages</Link>}>
-      Messages that failed and were not replayed with success are here, grouped by endpoint, stage, code and place.
-      Groups that somebody acknowledged or ignores are left out.
-    </Empty>
-  )
 }
 
 const GROUP_COLUMNS: readonly Column<FailureGroup>[] = [

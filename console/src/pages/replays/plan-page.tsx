@@ -147,9 +147,7 @@ function AskAgain({ plan: { cannot, filter, lookups } }: Readonly<{ plan: Replay
   )
 }
 
-type CannotProps = Readonly<{ title: string; reasons: ReplayPlan['cannot'] }>
-
-function Cannot({ title, reasons }: CannotProps) {
+function Cannot({ title, reasons }: Readonly<{ title: string; reasons: ReplayPlan['cannot'] }>) {
   if (reasons.length === 0) return null
   return (
     <Section title={title}>
@@ -176,7 +174,16 @@ function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
     onSuccess: (after) => client.setQueryData(queries.replay(id).queryKey, after),
     onSettled: () => client.invalidateQueries({ queryKey: queryParts.replays }),
   })
-  if (isOver(state)) return <PlanEnd plan={plan} />
+  if (isOver(state)) {
+    return (
+      <div className="row">
+        {plan.failed > 0 && <FailedByCause className="button primary" />}
+        <Link className="button" to="/groups">
+          Failures that are left
+        </Link>
+      </div>
+    )
+  }
   const act = (action: PlanAction) => mutate(() => changePlan(id, action))
   const isRunnable = state === 'planned' || state === 'paused'
   return (
@@ -212,18 +219,6 @@ function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
       </div>
       <FailureNotice failure={error} />
     </section>
-  )
-}
-
-/** Where to continue from a plan that is over. */
-function PlanEnd({ plan: { failed } }: Readonly<{ plan: ReplayPlan }>) {
-  return (
-    <div className="row">
-      {failed > 0 && <FailedByCause className="button primary" />}
-      <Link className="button" to="/groups">
-        Failures that are left
-      </Link>
-    </div>
   )
 }
 

@@ -59,14 +59,18 @@ export default function TablePage() {
   )
   return (
     <TableFrame name={name} part="Rows" actions={actions}>
-      {(table) => (table === undefined ? <NoTable /> : <Rows key={name} {...{ table, refused, asked, setAsked }} />)}
+      {(table) =>
+        table === undefined ? (
+          <Empty title="There is no such table">
+            It may have been deleted; its versions are kept, and can be restored.
+          </Empty>
+        ) : (
+          <Rows key={name} {...{ table, refused, asked, setAsked }} />
+        )
+      }
     </TableFrame>
   )
 }
-
-const NoTable = () => (
-  <Empty title="There is no such table">It may have been deleted; its versions are kept, and can be restored.</Empty>
-)
 
 type RowsProps = Readonly<{
   table: TableRow
@@ -176,10 +180,8 @@ function usePaste(onPaste: ((text: string) => void) | undefined): void {
 }
 
 type RowColumnsOptions = Readonly<{
-  /** Of the table. */
   name: string
   columns: readonly string[]
-  /** Why the user may not change rows. */
   refused: string | undefined
   selected: ReadonlySet<string>
   onToggle(key: string): void

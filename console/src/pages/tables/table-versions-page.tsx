@@ -56,14 +56,14 @@ export default function TableVersionsPage() {
             <VersionsView
               versions={versions}
               content="rows"
-              hasContent={({ rows }) => rows !== undefined}
+              hasContent={hasRows}
               more={ROWS}
               search={search}
               restoreDialog={(version, close) => (
                 <StoreDialog
                   title={`Restore version ${version}`}
                   name={name}
-                  compare={() => compareTableVersions(name, lastWithRows(versions), version)}
+                  compare={() => compareTableVersions(name, versions.find(hasRows)?.version ?? 0, version)}
                   store={(change) => restoreTable(name, version, change)}
                   onClose={close}
                 />
@@ -77,6 +77,8 @@ export default function TableVersionsPage() {
     </TableFrame>
   )
 }
+
+const hasRows = ({ rows }: TableVersion): boolean => rows !== undefined
 
 const ROWS: readonly Column<TableVersion>[] = [
   { title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
@@ -128,7 +130,3 @@ function Effect({ name, version }: Readonly<{ name: string; version: number }>) 
     </>
   )
 }
-
-/** Of a table that was deleted, the version before that. */
-const lastWithRows = (versions: readonly TableVersion[]): number =>
-  versions.find(({ rows }) => rows !== undefined)?.version ?? 0

@@ -83,8 +83,16 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
       <FreshRows fresh={stable.fresh} gone={stable.gone} onShow={stable.show} />
       {isPending ? (
         <Loading what="Loading the codes" />
+      ) : stable.rows.length === 0 && (wanted ?? endpoint) !== undefined ? (
+        <Empty title="No code matches">Clear a filter to see more.</Empty>
       ) : stable.rows.length === 0 ? (
-        <NoCodes hasTables={tables.length > 0} isFiltered={(wanted ?? endpoint) !== undefined} />
+        <Empty
+          title="There are no unmapped codes"
+          action={tables.length > 0 ? undefined : <Link to="/tables">To the tables</Link>}
+        >
+          A code that a message looks for in a table, and that the table has nothing for, is listed here. Fill it, and
+          replay the messages that missed it.
+        </Empty>
       ) : (
         <>
           {refused === undefined &&
@@ -246,17 +254,6 @@ function Fill({ rows, values: typedValues, refused }: FillProps) {
 
 const countCodes = (count: number): string => `${wholeNumber(count)} ${count === 1 ? 'code' : 'codes'}`
 
-function NoCodes({ hasTables, isFiltered }: Readonly<{ hasTables: boolean; isFiltered: boolean }>) {
-  if (isFiltered) return <Empty title="No code matches">Clear a filter to see more.</Empty>
-  return (
-    <Empty title="There are no unmapped codes" action={hasTables ? undefined : <Link to="/tables">To the tables</Link>}>
-      A code that a message looks for in a table, and that the table has nothing for, is listed here. Fill it, and
-      replay the messages that missed it.
-    </Empty>
-  )
-}
-
-/** The index of the row that an element is in. */
 function rowAt(target: EventTarget): number | undefined {
   const row = target instanceof Element ? target.closest('tbody tr') : null
   return row === null ? undefined : Array.from(row.parentElement?.children ?? []).indexOf(row)
@@ -304,7 +301,6 @@ type Values = ReadonlyMap<string, string>
 const MAX_CHARACTERS = 200
 const MAX_ENDPOINTS = 3
 
-/** `refused`: why the user may not fill codes. */
 const unmappedColumns = (
   values: Store<Values>,
   refused: string | undefined,
