@@ -1,8 +1,8 @@
 /** `/endpoints/:id/tests`: the stored tests, what they found the last time, and changing them. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { ApiFailure, asFailure } from '../../api/api-failure.ts'
+import { ApiFailure } from '../../api/api-failure.ts'
 import { queries } from '../../api/queries.ts'
 import { answerKey, keyed } from '../../api/query-keys.ts'
 import { changeTests, runTests, type StoredTest, type StoredTests, type TestReport } from '../../api/run-calls.ts'
@@ -296,7 +296,7 @@ function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
 
 type TestResult = TestReport['tests'][number]
 /** `version`: of the document when the run started; undefined if it was not known. */
-type TestRunResult = Readonly<{ result: TestResult; at: number; version: number | undefined }>
+type TestRunResult = Readonly<{ result: TestResult; version: number | undefined }>
 type Kept = Readonly<{ results: ReadonlyMap<string, TestRunResult>; faults: TestReport['lint']['errors'] }>
 const NOTHING: Kept = { results: new Map(), faults: [] }
 
@@ -310,42 +310,35 @@ function useTestRuns(id: string, file: StoredTests['file'] | undefined, mayRun: 
     gcTime: Number.POSITIVE_INFINITY,
   })
   const { data: row, refetch } = useEndpointRow(id)
-  const [isRunning, setRunning] = useState(false)
-  const [failure, setFailure] = useState<ApiFailure>()
   const update = (change: (before: Kept) => Kept) =>
     client.setQueryData<Kept>(queryKey, (before) => change(before ?? NOTHING))
-  const run = async (tests: readonly StoredTest[] | undefined) => {
-    if (!mayRun || isRunning || file === undefined) return
-    setRunning(true)
-    setFailure(undefined)
-    try {
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: async (tests: readonly StoredTest[] | undefined) => {
       const { version } = row ?? (await refetch({ cancelRefetch: false })).data ?? {}
       const given = tests === undefined ? {} : { tests: { ...file, tests } }
       const report = await runTests(JSON.stringify({ endpointId: id, ...given }))
-      const at = Date.now()
-      const results = report.tests.map((result) => [result.name, { result, at, version }] as const)
-      const { errors } = report.lint
+      const results = report.tests.map((result) => [result.name, { result, version }] as const)
       update((before) => ({
         results: new Map([...(tests === undefined ? [] : before.results), ...results]),
-        faults: report.ran ? [] : errors,
+        faults: report.ran ? [] : report.lint.errors,
       }))
-    } catch (thrown) {
-      setFailure(asFailure(thrown))
-    }
-    setRunning(false)
+    },
+  })
+  const run = (tests?: readonly StoredTest[]) => {
+    if (mayRun && !isPending && file !== undefined) mutate(tests)
   }
   return {
-    isRunning,
+    isRunning: isPending,
     /** Why the last run gave no results. */
-    failure,
+    failure: error,
     /** Faults of the document, with which no test runs. */
     faults: kept.faults,
     /** The version that is active now. */
     current: row?.version,
     all: [...kept.results.values()],
     findResult: (name: string) => kept.results.get(name),
-    runAll: () => void run(undefined),
-    runOne: (test: StoredTest) => void run([test]),
+    runAll: () => run(),
+    runOne: (test: StoredTest) => run([test]),
     /** The result of a test that is another one now says nothing any more. */
     forget: (name: string | undefined) =>
       update(({ results, faults }) => ({ results: new Map([...results].filter(([one]) => one !== name)), faults })),

@@ -42,11 +42,7 @@ export function FaultList({ text, faults, isChecked, onGo }: FaultListProps) {
               <button type="button" className="link" onClick={() => onGo(from, to)}>
                 Line {lineAt(text, from)}
               </button>{' '}
-              {path === undefined || path === '' ? null : (
-                <code>
-                  <VisibleText text={path} max={200} />
-                </code>
-              )}{' '}
+              {path === undefined || path === '' ? null : <VisibleText code text={path} max={200} />}{' '}
               <VisibleText text={message} />
             </li>
           ))}

@@ -92,9 +92,7 @@ function Elsewhere({ field, at, label, node }: Omit<ValueProps, 'isBare'>) {
         {node === undefined ? (
           <span className="quiet">not set</span>
         ) : size === undefined ? (
-          <code>
-            <VisibleText text={JSON.stringify(node.value)} max={100} />
-          </code>
+          <VisibleText code text={JSON.stringify(node.value)} max={100} />
         ) : (
           <span className="quiet">{size === 0 ? 'empty' : 'set'}</span>
         )}{' '}

@@ -139,9 +139,7 @@ function MappingNotes({ report, onOpenPath }: Readonly<{ report: RunReport; onOp
           {unread.slice(0, MAX_NOTES).map(({ path }, index) => (
             <span key={path}>
               {index > 0 && ', '}
-              <code>
-                <VisibleText text={path} max={200} />
-              </code>
+              <VisibleText code text={path} max={200} />
             </span>
           ))}
           {unread.length > MAX_NOTES && ' …'}

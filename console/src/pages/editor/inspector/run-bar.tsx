@@ -50,9 +50,7 @@ export function RunBar({ id, isStored, runs, hosts, onSaveTest }: RunBarProps) {
           {hosts.map((host, index) => (
             <span key={host}>
               {index > 0 && ', '}
-              <code>
-                <VisibleText text={host} max={100} />
-              </code>
+              <VisibleText code text={host} max={100} />
             </span>
           ))}
         </Checkbox>

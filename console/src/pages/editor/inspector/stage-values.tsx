@@ -65,9 +65,7 @@ function OneValue({ name, value, cutAt, what, request }: OneValueProps) {
   return (
     <section aria-label={label}>
       <h3>
-        <code>
-          <VisibleText text={name} max={200} />
-        </code>
+        <VisibleText code text={name} max={200} />
       </h3>
       {cut === undefined ? (
         <TextViewer text={formatValue(value)} label={label} fileName={`${fileName}.txt`} />

@@ -1,8 +1,8 @@
 /** Saves the run as a test of the endpoint: what it expects is what the service saw when it ran the draft as a test. */
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiFailure, asFailure } from '../../../api/api-failure.ts'
+import { ApiFailure } from '../../../api/api-failure.ts'
 import { type CannedAnswers, readGiven } from '../../../api/given-parts.ts'
 import { queries } from '../../../api/queries.ts'
 import { answerKey, keyed } from '../../../api/query-keys.ts'
@@ -16,10 +16,10 @@ import {
   type StoredTest,
 } from '../../../api/run-calls.ts'
 import { Button } from '../../../ui/controls/button.tsx'
-import { Dialog } from '../../../ui/controls/dialog.tsx'
+import { ConfirmForm, Dialog } from '../../../ui/controls/dialog.tsx'
 import { Checkbox, SelectField, TextField } from '../../../ui/controls/fields.tsx'
 import { TextViewer } from '../../../ui/data/text-viewer.tsx'
-import { FailureNotice, FaultDetails } from '../../../ui/states/failure-notice.tsx'
+import { FaultDetails } from '../../../ui/states/failure-notice.tsx'
 import { notify } from '../../../ui/states/notices.tsx'
 import { QueryView } from '../../../ui/states/states.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
@@ -147,22 +147,30 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
     given,
     expect: createExpectation(found, counts, ignored),
   })
-  const save = useMutation({
+  const save = async () => {
     // Random values of a test follow its name, so it runs once more with the one that it got.
-    mutationFn: async () => {
-      const test = createTest(await takeSnapshot(id, document, name.trim(), given))
-      await changeTests(id, (file) => ({ ...file, tests: [...file.tests, test] }))
-    },
-    onSuccess: () => {
-      notify(`The test “${name.trim()}” is saved.`)
-      void client.invalidateQueries({ queryKey: queries.endpointTests(id).queryKey })
-      onClose()
-    },
-  })
+    const test = createTest(await takeSnapshot(id, document, name.trim(), given))
+    await changeTests(id, (file) => ({ ...file, tests: [...file.tests, test] }))
+    notify(`The test “${name.trim()}” is saved.`)
+    void client.invalidateQueries({ queryKey: queries.endpointTests(id).queryKey })
+  }
   const body = (snapshot.answer as Given | undefined)?.body
   const pointers = leafPointers(body).filter((pointer) => !ignored.includes(pointer))
   return (
-    <>
+    <ConfirmForm
+      confirm="Save the test"
+      refused={
+        name.trim() === ''
+          ? 'A test needs a name.'
+          : endsOtherwise
+            ? 'With pseudonyms the message ends otherwise than it did. Save it with the bodies as they are.'
+            : counts.size === 0
+              ? 'Tick what counts: nothing does yet.'
+              : undefined
+      }
+      onConfirm={save}
+      onClose={onClose}
+    >
       {notReproduced.length > 0 && (
         <section aria-label="Not as the message had it">
           <h3>Not as the message had it</h3>
@@ -200,9 +208,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
             <ul className="ignored-places">
               {ignored.map((pointer) => (
                 <li key={pointer}>
-                  <code>
-                    <VisibleText text={pointer} max={300} />
-                  </code>{' '}
+                  <VisibleText code text={pointer} max={300} />{' '}
                   <Button
                     text="Remove"
                     tone="quiet"
@@ -219,26 +225,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
         <summary>The test as it is stored</summary>
         <TextViewer text={JSON.stringify(createTest(snapshot), null, 2)} label="Test" fileName="test.json" />
       </details>
-      {save.error === null ? null : <FailureNotice failure={asFailure(save.error)} />}
-      <div className="row to-end">
-        <Button text="Cancel" onPress={onClose} />
-        <Button
-          text="Save the test"
-          tone="primary"
-          busy={save.isPending}
-          refused={
-            name.trim() === ''
-              ? 'A test needs a name.'
-              : endsOtherwise
-                ? 'With pseudonyms the message ends otherwise than it did. Save it with the bodies as they are.'
-                : counts.size === 0
-                  ? 'Tick what counts: nothing does yet.'
-                  : undefined
-          }
-          onPress={() => save.mutate()}
-        />
-      </div>
-    </>
+    </ConfirmForm>
   )
 }
 
