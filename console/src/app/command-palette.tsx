@@ -60,9 +60,7 @@ export function CommandPalette({ me, onClose }: Readonly<{ me: Me; onClose(): vo
               <span dir="auto">
                 <VisibleText text={title} max={200} />
               </span>
-              <span className="quiet">
-                <VisibleText text={hint} max={100} />
-              </span>
+              <VisibleText as="span" className="quiet" text={hint} max={100} />
             </ListBoxItem>
           )}
         </ListBox>

@@ -60,9 +60,7 @@ function SignInForm({ why }: SignInProps) {
   const oidc = data?.oidc
   return (
     <form className="stack" onSubmit={submit}>
-      <p>
-        <VisibleText text={oidc && why === NO_KEY ? AT_PROVIDER : why} max={1000} />
-      </p>
+      <VisibleText as="p" text={oidc && why === NO_KEY ? AT_PROVIDER : why} max={1000} />
       <FailureNotice failure={unknown} onRetry={() => void refetch()} />
       {oidc && (
         <>

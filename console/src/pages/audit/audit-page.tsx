@@ -93,11 +93,7 @@ const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
     render: (entry) => (
       <>
         <Sentence {...entry} />
-        {entry.note !== undefined && (
-          <div className="quiet">
-            <VisibleText text={entry.note} />
-          </div>
-        )}
+        {entry.note !== undefined && <VisibleText as="div" className="quiet" text={entry.note} />}
         <EntryDetails {...entry} />
       </>
     ),

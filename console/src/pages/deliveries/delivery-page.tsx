@@ -281,11 +281,7 @@ function Replayed({ replay, warning }: Pick<RetriedDelivery, 'replay' | 'warning
           </>
         )}
       </p>
-      {warning === undefined ? null : (
-        <p className="bad-text">
-          <VisibleText text={warning} />
-        </p>
-      )}
+      {warning === undefined ? null : <VisibleText as="p" className="bad-text" text={warning} />}
     </div>
   )
 }

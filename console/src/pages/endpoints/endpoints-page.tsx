@@ -132,15 +132,9 @@ const ENDPOINT_COLUMNS: readonly Column<EndpointRow>[] = [
     sort: 'pattern',
     render: (row) => (
       <>
-        {row.pattern === undefined ? null : (
-          <code className="wrap">
-            <VisibleText text={row.pattern} max={200} />
-          </code>
-        )}
+        {row.pattern === undefined ? null : <VisibleText as="code" className="wrap" text={row.pattern} max={200} />}
         {entrancesBesideRoute(row).map((entrance) => (
-          <div key={entrance} className="quiet">
-            <VisibleText text={entrance} max={200} />
-          </div>
+          <VisibleText as="div" key={entrance} className="quiet" text={entrance} max={200} />
         ))}
         {row.schedule && <ScheduleFacts schedule={row.schedule} />}
       </>

@@ -93,9 +93,7 @@ function ImportPlanView({ plan: { documents, unreadable, faults } }: Readonly<{ 
             </li>
           ))}
           {faults.map((fault) => (
-            <li key={fault}>
-              <VisibleText text={fault} />
-            </li>
+            <VisibleText as="li" key={fault} text={fault} />
           ))}
         </ul>
       )}
@@ -124,12 +122,8 @@ const COLUMNS: readonly Column<Row>[] = [
     isName: true,
     render: ({ name, file }) => (
       <>
-        <strong>
-          <VisibleText text={name} max={200} />
-        </strong>
-        <div className="quiet">
-          <VisibleText text={file} max={200} />
-        </div>
+        <VisibleText as="strong" text={name} max={200} />
+        <VisibleText as="div" className="quiet" text={file} max={200} />
       </>
     ),
   },

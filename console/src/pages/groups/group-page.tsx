@@ -117,9 +117,7 @@ function Sample({ group: { sampleId } }: Readonly<{ group: FailureGroup }>) {
   if (data?.error === undefined) return null
   return (
     <div className="failure">
-      <p className="failure-sentence">
-        <VisibleText text={data.error} />
-      </p>
+      <VisibleText as="p" className="failure-sentence" text={data.error} />
       <p>
         <MessageLink id={sampleId}>The newest message</MessageLink>
       </p>
@@ -182,11 +180,7 @@ export function GroupMark({ group: { state, note, by, at, since } }: Readonly<{ 
         </span>
       )}
       {since !== undefined && since > 0 && <StatusChip tone="warn">{since.toLocaleString('en')} since then</StatusChip>}
-      {note !== undefined && (
-        <p className="breaks">
-          <VisibleText text={note} />
-        </p>
-      )}
+      {note !== undefined && <VisibleText as="p" className="breaks" text={note} />}
     </div>
   )
 }

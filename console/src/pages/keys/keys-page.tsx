@@ -86,9 +86,7 @@ const createColumns = (isOwn: (key: ApiKey) => boolean): readonly Column<ApiKey>
     isName: true,
     render: (key) => (
       <>
-        <strong>
-          <VisibleText text={key.name} max={100} />
-        </strong>
+        <VisibleText as="strong" text={key.name} max={100} />
         {isOwn(key) && <span className="quiet"> (yours)</span>}
         <div className="quiet">
           <code>{key.id}</code>

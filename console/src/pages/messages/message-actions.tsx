@@ -246,11 +246,7 @@ function Report({ report, onFollow }: Readonly<{ report: string; onFollow(): voi
           {ms === undefined ? '' : `in ${duration(ms)}`}
         </p>
       )}
-      {error === undefined ? null : (
-        <p className="failure-sentence">
-          <VisibleText text={error} />
-        </p>
-      )}
+      {error === undefined ? null : <VisibleText as="p" className="failure-sentence" text={error} />}
       {lookups === 'recorded' && <p>Its lookups used the answers that were recorded.</p>}
       {withoutHeadersAndQuery && <p>It ran without headers and query: they were not recorded.</p>}
       {id !== undefined && (

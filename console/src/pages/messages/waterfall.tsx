@@ -78,11 +78,7 @@ function RowName({ row: { kind, name, failed, call } }: Readonly<{ row: Waterfal
         <code>
           {method} <VisibleText text={target} max={300} />
         </code>
-        {remark === undefined ? null : (
-          <div>
-            <VisibleText text={remark} />
-          </div>
-        )}
+        {remark === undefined ? null : <VisibleText as="div" text={remark} />}
         <CallNotes call={call} />
       </div>
     </>

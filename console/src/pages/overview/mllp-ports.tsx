@@ -31,11 +31,7 @@ export function MllpPorts() {
               <span className="quiet">
                 {connections === 1 ? '1 connection' : `${wholeNumber(connections)} connections`}
               </span>
-              {error !== undefined && (
-                <span className="bad-text">
-                  <VisibleText text={error} max={300} />
-                </span>
-              )}
+              {error !== undefined && <VisibleText as="span" className="bad-text" text={error} max={300} />}
             </li>
           ))}
       </ul>

@@ -242,11 +242,7 @@ function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: E
       <QueryView query={query}>
         {({ error, faults }) => (
           <>
-            {error === undefined ? null : (
-              <span className="quiet">
-                <VisibleText text={error} />
-              </span>
-            )}
+            {error === undefined ? null : <VisibleText as="span" className="quiet" text={error} />}
             <ul className="failure-details">
               {faults.slice(0, MAX_FAULTS).map(({ path = '', message = '' }) => (
                 <li key={`${path} ${message}`}>

@@ -59,9 +59,12 @@ const COLUMNS: readonly Column<Setting>[] = [
   {
     title: 'Value',
     render: (setting) => (
-      <span className={setting.isDefault ? 'quiet' : 'strong'}>
-        <VisibleText text={valueText(setting) || 'not set'} max={300} />
-      </span>
+      <VisibleText
+        as="span"
+        className={setting.isDefault ? 'quiet' : 'strong'}
+        text={valueText(setting) || 'not set'}
+        max={300}
+      />
     ),
   },
   { title: 'Default', render: (setting) => setting.default || <span className="quiet">–</span> },

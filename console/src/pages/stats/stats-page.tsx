@@ -171,9 +171,7 @@ function Fields({ id, drift }: Readonly<{ id: string; drift: Drift }>) {
     <>
       <h3>Present, but read by nothing</h3>
       {unreadUnknown !== undefined ? (
-        <p className="quiet">
-          <VisibleText text={unreadUnknown} />
-        </p>
+        <VisibleText as="p" className="quiet" text={unreadUnknown} />
       ) : (
         <Listed of={unread.length} none="Every field that arrived is read.">
           <DataTable

@@ -1,4 +1,5 @@
 /** `/unmapped`: the codes that messages missed in tables: filled here, and their messages replayed. */
+
 import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ClipboardEvent, useState, useSyncExternalStore } from 'react'
@@ -14,7 +15,7 @@ import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
 import { type Column, DataTable, FreshRows, useStableRows } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
-import { StatusChip } from '../../ui/data/status-chip.tsx'
+import { EndpointLink, StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
@@ -359,10 +360,7 @@ const unmappedColumns = (
       <>
         {endpoints.slice(0, MAX_ENDPOINTS).map(({ id, name, count }) => (
           <div key={id}>
-            <Link to="/endpoints/$id/edit" params={{ id }}>
-              <VisibleText text={name} max={MAX_CHARACTERS} />
-            </Link>{' '}
-            <span className="quiet">{wholeNumber(count)}</span>
+            <EndpointLink id={id} name={name} /> <span className="quiet">{wholeNumber(count)}</span>
           </div>
         ))}
         {endpoints.length > MAX_ENDPOINTS && <span className="quiet">and {endpoints.length - MAX_ENDPOINTS} more</span>}

@@ -208,9 +208,7 @@ function TestCard({ id, test, runs, refused, onEdit, save }: TestCardProps) {
   return (
     <li className="panel">
       <div className="between">
-        <h2>
-          <VisibleText text={test.name} max={200} />
-        </h2>
+        <VisibleText as="h2" text={test.name} max={200} />
         <Verdict run={run} skip={skip} />
       </div>
       {skip !== undefined && (

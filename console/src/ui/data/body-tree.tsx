@@ -160,9 +160,7 @@ function Row({ node, isSelected }: Readonly<{ node: JsonNode; isSelected: boolea
       ) : (
         <span className="json-chevron" />
       )}
-      <span className="json-name">
-        <VisibleText text={`${node.name}`} max={120} />
-      </span>
+      <VisibleText as="span" className="json-name" text={`${node.name}`} max={120} />
       <span className={`json-${node.kind}`}>
         <VisibleText
           text={node.kind === 'string' || node.kind === 'other' ? node.value : summary(node)}

@@ -30,12 +30,8 @@ export function DeleteDialog({ row: { id, name }, onClose }: Readonly<{ row: End
       onClose={onClose}
     >
       <p>
-        Messages to{' '}
-        <strong>
-          <VisibleText text={name} max={200} />
-        </strong>{' '}
-        are answered with 404 from then on. Its state and its tests are deleted. Its versions stay: at this address one
-        of them can be restored.
+        Messages to <VisibleText as="strong" text={name} max={200} /> are answered with 404 from then on. Its state and
+        its tests are deleted. Its versions stay: at this address one of them can be restored.
       </p>
     </ConfirmDialog>
   )

@@ -64,11 +64,7 @@ function Result({ run, onFollow }: Readonly<{ run: RunOfSchedule; onFollow(): vo
       <p>
         <OutcomeChip outcome={outcome} /> in {duration(ms)} {code === undefined ? null : <code>{code}</code>}
       </p>
-      {error === undefined ? null : (
-        <p className="failure-sentence">
-          <VisibleText text={error} />
-        </p>
-      )}
+      {error === undefined ? null : <VisibleText as="p" className="failure-sentence" text={error} />}
       <p>
         <Link to="/messages/$id" params={{ id: messageId }} onClick={onFollow}>
           Open the message

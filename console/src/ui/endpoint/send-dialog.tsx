@@ -93,11 +93,7 @@ function SentAnswer({
         <OutcomeChip outcome={outcome} /> The endpoint answered {status} after {duration(ms)}.{' '}
         <MessageLink id={messageId}>The message</MessageLink>
       </p>
-      {error !== undefined && (
-        <p>
-          <VisibleText text={error} />
-        </p>
-      )}
+      {error !== undefined && <VisibleText as="p" text={error} />}
       <TextViewer
         text={typeof answer === 'string' ? answer : JSON.stringify(answer, null, 2)}
         label="Answer"

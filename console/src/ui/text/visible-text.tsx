@@ -7,6 +7,9 @@ export type VisibleTextProps = Readonly<{
   text: string | undefined
   /** A name, a path or a value as it is written: in the font of code. */
   code?: boolean
+  /** The element around it, if it has one of its own. */
+  as?: 'code' | 'div' | 'h2' | 'h3' | 'legend' | 'li' | 'p' | 'span' | 'strong'
+  className?: string
   /** Characters that are shown; the rest is counted. */
   max?: number
 }>
@@ -26,21 +29,18 @@ export const TextParts = memo(function TextParts({ text }: Readonly<{ text: stri
 })
 
 /** Within a sentence; its direction does not reach the text around it. */
-export const VisibleText = memo(function VisibleText({ text, code = false, max = 2_000 }: VisibleTextProps) {
-  if (text === undefined) return <span className="quiet">–</span>
-  if (code)
-    return (
-      <code>
-        <VisibleText text={text} max={max} />
-      </code>
+export const VisibleText = memo(function VisibleText({ text, code, as, className, max = 2_000 }: VisibleTextProps) {
+  const shown = text?.slice(0, max) ?? ''
+  const more = (text?.length ?? 0) - shown.length
+  const parts =
+    text === undefined ? (
+      <span className="quiet">–</span>
+    ) : (
+      <bdi>
+        <TextParts text={shown} />
+        {more > 0 && <span className="quiet"> … {more.toLocaleString('en')} more characters</span>}
+      </bdi>
     )
-  const shown = text.length > max ? text.slice(0, max) : text
-  return (
-    <bdi>
-      <TextParts text={shown} />
-      {shown.length < text.length && (
-        <span className="quiet"> … {(text.length - max).toLocaleString('en')} more characters</span>
-      )}
-    </bdi>
-  )
+  const Around = as ?? (code && text !== undefined ? 'code' : undefined)
+  return Around === undefined ? parts : <Around className={className}>{parts}</Around>
 })

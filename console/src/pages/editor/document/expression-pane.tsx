@@ -83,11 +83,7 @@ function Result({ name, result }: Readonly<{ name: string; result: ExpressionRes
           fileName="expression-result.json"
         />
       )}
-      {result.kind === 'failed' && (
-        <p className="bad-text">
-          <VisibleText text={result.message} />
-        </p>
-      )}
+      {result.kind === 'failed' && <VisibleText as="p" className="bad-text" text={result.message} />}
       {result.kind === 'unknown' && <p className="quiet">{result.why}</p>}
     </section>
   )

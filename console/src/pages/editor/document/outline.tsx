@@ -13,9 +13,7 @@ export function Outline({ text, onGo }: Readonly<{ text: string; onGo(from: numb
             <button type="button" className="link" onClick={() => onGo(from, to)}>
               <VisibleText text={title} max={200} />
             </button>{' '}
-            <span className="quiet">
-              <VisibleText text={detail} max={200} />
-            </span>
+            <VisibleText as="span" className="quiet" text={detail} max={200} />
           </li>
         ))}
       </ul>

@@ -267,12 +267,8 @@ function RequestTitle({ node }: Readonly<{ node: Node }>) {
   const target = read('kafkaProducerTopic') || `${read('method', config)} ${read('url', config)}`
   return (
     <>
-      <strong>
-        <VisibleText text={read('id') || 'without a name'} max={100} />
-      </strong>{' '}
-      <code className="breaks">
-        <VisibleText text={target} max={200} />
-      </code>
+      <VisibleText as="strong" text={read('id') || 'without a name'} max={100} />{' '}
+      <VisibleText as="code" className="breaks" text={target} max={200} />
     </>
   )
 }

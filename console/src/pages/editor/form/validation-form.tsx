@@ -100,9 +100,7 @@ function Rule({ field: { title, type, range, pattern, parent, name, ...field }, 
   return (
     <fieldset className="form-rule">
       <legend>
-        <code className="breaks">
-          <VisibleText text={title} max={200} />
-        </code>
+        <VisibleText as="code" className="breaks" text={title} max={200} />
       </legend>
       {parent !== undefined && (
         <Checkbox

@@ -86,27 +86,16 @@ function Call({ call, request, answers, onAnswer, onReset }: CallProps) {
   return (
     <details className="call" open={call.answered === 'missing' || undefined}>
       <summary>
-        <strong>
-          <VisibleText text={name} max={200} />
-        </strong>{' '}
-        <StatusChip tone={tone}>{source}</StatusChip>{' '}
+        <VisibleText as="strong" text={name} max={200} /> <StatusChip tone={tone}>{source}</StatusChip>{' '}
         <code>
           {method} <VisibleText text={url ?? `topic ${topic ?? ''}`} max={300} />
         </code>{' '}
         {answer === undefined ? null : <code>{answer.status}</code>}{' '}
         <span className="quiet">{ms === null ? '' : duration(ms)}</span>
       </summary>
-      {remark === undefined ? null : (
-        <p>
-          <VisibleText text={remark} />
-        </p>
-      )}
+      {remark === undefined ? null : <VisibleText as="p" text={remark} />}
       <CallNotes call={call} />
-      {fault === undefined ? null : (
-        <p className="bad-text">
-          <VisibleText text={fault} />
-        </p>
-      )}
+      {fault === undefined ? null : <VisibleText as="p" className="bad-text" text={fault} />}
       {body === undefined || body === '' ? null : (
         <>
           <h3>Sent</h3>

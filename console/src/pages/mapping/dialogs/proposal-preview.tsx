@@ -60,9 +60,12 @@ export function WrittenPaths({ result }: Readonly<{ result: LineResult }>) {
       {result.places.map((place, at) => (
         <li key={place}>
           <VisibleText code text={place} max={200} />{' '}
-          <code className="written-value">
-            <VisibleText text={JSON.stringify(result.samples[at] ?? null)} max={200} />
-          </code>
+          <VisibleText
+            as="code"
+            className="written-value"
+            text={JSON.stringify(result.samples[at] ?? null)}
+            max={200}
+          />
         </li>
       ))}
       {result.written > result.places.length && (

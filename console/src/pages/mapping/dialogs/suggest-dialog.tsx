@@ -71,13 +71,8 @@ const entryKey = ({ source, target }: SuggestedEntry): string => `${source}\n${t
 
 const SuggestionText = ({ of: { source, target, to, reason, score } }: Readonly<{ of: SuggestedEntry }>) => (
   <span>
-    <code className="wrap">
-      <VisibleText text={source} max={300} />
-    </code>{' '}
-    →{' '}
-    <code className="wrap">
-      <VisibleText text={target} max={300} />
-    </code>{' '}
+    <VisibleText as="code" className="wrap" text={source} max={300} /> →{' '}
+    <VisibleText as="code" className="wrap" text={target} max={300} />{' '}
     {typeof to === 'string' ? null : <span className="label-chip">{to.transform}</span>}
     <span className="hint block">
       {Math.round(score * 100)} %: {reason}

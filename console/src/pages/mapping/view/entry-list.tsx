@@ -79,9 +79,7 @@ function EntryContent({ connected: { line, result }, faults }: EntryContentProps
   const { entry, target } = line
   return (
     <div className="entry row">
-      <code className="breaks">
-        <VisibleText text={entry.source} max={MAX_PATH_CHARACTERS} />
-      </code>
+      <VisibleText as="code" className="breaks" text={entry.source} max={MAX_PATH_CHARACTERS} />
       <span aria-hidden="true" className="quiet">
         →
       </span>
@@ -93,9 +91,7 @@ function EntryContent({ connected: { line, result }, faults }: EntryContentProps
         )}
       </code>
       {target.transform === undefined ? null : (
-        <span className="label-chip">
-          <VisibleText text={target.transform.name} max={60} />
-        </span>
+        <VisibleText as="span" className="label-chip" text={target.transform.name} max={60} />
       )}
       {target.nested === undefined ? null : <span className="label-chip">{describeNested(target.nested)}</span>}
       {target.fill === undefined ? null : (
@@ -105,9 +101,13 @@ function EntryContent({ connected: { line, result }, faults }: EntryContentProps
       )}
       {result === undefined ? null : <ResultChip result={result} />}
       {faults?.map((sentence) => (
-        <span key={sentence} className="entry-fault small-text">
-          <VisibleText text={sentence} max={MAX_PATH_CHARACTERS} />
-        </span>
+        <VisibleText
+          as="span"
+          key={sentence}
+          className="entry-fault small-text"
+          text={sentence}
+          max={MAX_PATH_CHARACTERS}
+        />
       ))}
     </div>
   )

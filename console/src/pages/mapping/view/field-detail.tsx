@@ -27,17 +27,13 @@ export function FieldDetail({ side, node, mark, lines, refused, ...on }: FieldDe
   return (
     <section className="line-detail panel" aria-label="Selected field">
       <h2>{side === 'source' ? 'Source field' : 'Target field'}</h2>
-      <code className="wrap">
-        <VisibleText text={path} max={500} />
-      </code>
+      <VisibleText as="code" className="wrap" text={path} max={500} />
       <Facts>
         {types.length > 0 && <Fact name="Type">{types.join(', ')}</Fact>}
         {count !== undefined && <Fact name={lists > 0 ? 'Elements' : 'Values'}>{count.toLocaleString('en')}</Fact>}
         {sample !== undefined && (
           <Fact name="Sample">
-            <code className="wrap">
-              <VisibleText text={JSON.stringify(sample)} max={300} />
-            </code>
+            <VisibleText as="code" className="wrap" text={JSON.stringify(sample)} max={300} />
           </Fact>
         )}
         {mark !== undefined && mark.unread > 0 && <Fact name="Not read">{mark.unread.toLocaleString('en')}</Fact>}

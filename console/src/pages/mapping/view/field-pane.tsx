@@ -155,9 +155,12 @@ const FieldContent = memo(function FieldContent({ node }: Readonly<{ node: Field
       )}
       <span className="quiet-small">{formatTypes(node, isLoaded && side === 'source')}</span>
       {isScalar && (
-        <span className="field-sample">
-          <VisibleText text={typeof sample === 'string' ? sample : JSON.stringify(sample)} max={MAX_NAME_CHARACTERS} />
-        </span>
+        <VisibleText
+          as="span"
+          className="field-sample"
+          text={typeof sample === 'string' ? sample : JSON.stringify(sample)}
+          max={MAX_NAME_CHARACTERS}
+        />
       )}
       {mark === undefined ? null : <FieldMarks mark={mark} />}
     </span>

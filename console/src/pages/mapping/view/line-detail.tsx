@@ -60,9 +60,7 @@ export function LineDetail({
       </div>
       {locked === undefined ? null : <p className="hint">{locked}</p>}
       {faults.get(line.id)?.map((sentence) => (
-        <p key={sentence} className="callout warn">
-          <VisibleText text={sentence} max={500} />
-        </p>
+        <VisibleText as="p" key={sentence} className="callout warn" text={sentence} max={500} />
       ))}
       <CommittedField
         label="Source path"
