@@ -4,7 +4,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { I18nProvider } from 'react-aria-components/I18nProvider'
 import { createRoot } from 'react-dom/client'
-import { createQueryClient } from './api/query-keys.ts'
+import { queryClient } from './api/query-keys.ts'
 import { startSession } from './api/session.ts'
 import { createConsoleRouter } from './app/router.tsx'
 import { startKeymap } from './ui/keys/keymap.ts'
@@ -28,7 +28,7 @@ void startSession()
 createRoot(root).render(
   <StrictMode>
     <I18nProvider locale="en-US">
-      <QueryClientProvider client={createQueryClient()}>
+      <QueryClientProvider client={queryClient}>
         <RouterProvider router={createConsoleRouter()} />
       </QueryClientProvider>
     </I18nProvider>

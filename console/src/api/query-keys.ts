@@ -64,16 +64,18 @@ export const queryKeys = {
 
 const FRESH_MS = 2_000
 
-/** One for each session; old data stays while newer loads, and a call is repeated only by the user or by events. */
-export const createQueryClient = (): QueryClient =>
-  new QueryClient({
-    defaultOptions: {
-      queries: {
-        staleTime: FRESH_MS,
-        networkMode: 'always',
-        refetchOnReconnect: false,
-        retry: (count, thrown) => count < 1 && thrown instanceof ApiFailure && thrown.isAway,
-      },
-      mutations: { networkMode: 'always', retry: false },
+/** Old data stays while newer loads, and a call is repeated only by the user or by events. */
+export const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: FRESH_MS,
+      networkMode: 'always',
+      refetchOnReconnect: false,
+      retry: (count, thrown) => count < 1 && thrown instanceof ApiFailure && thrown.isAway,
     },
-  })
+    mutations: { networkMode: 'always', retry: false },
+  },
+})
+
+/** All answers under a key load again, as after a change; without one, all that the page shows. */
+export const reload = (queryKey: readonly unknown[] = []) => queryClient.invalidateQueries({ queryKey })

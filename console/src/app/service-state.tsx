@@ -1,8 +1,9 @@
 /** How the service is: a lamp in the frame, and a bar above the page while something is wrong. */
-import { useQueryClient } from '@tanstack/react-query'
+
 import type { Schemas } from '../api/client.ts'
 import { connection } from '../api/connection.ts'
 import { useHealth } from '../api/health.ts'
+import { reload } from '../api/query-keys.ts'
 import { useStore } from '../api/store.ts'
 import { useStreamState } from '../live/live-updates.tsx'
 import { Button } from '../ui/controls/button.tsx'
@@ -39,7 +40,6 @@ function readiness({ status, stopping, store }: Health): readonly ['good' | 'bad
 /** While the service does not answer: since when, and that what is shown is old. */
 export function ServiceBar() {
   const now = useStore(connection)
-  const client = useQueryClient()
   if (now.state === 'answers') return <div role="alert" />
   return (
     <div className="service-bar between" role="alert">
@@ -47,7 +47,7 @@ export function ServiceBar() {
         The service has not answered since {exactTime(now.since)}. What you see may be old; nothing that you typed is
         lost.
       </p>
-      <Button text="Try now" onPress={() => void client.invalidateQueries()} />
+      <Button text="Try now" onPress={() => void reload()} />
     </div>
   )
 }

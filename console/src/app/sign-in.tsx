@@ -1,9 +1,10 @@
 /** Signing in with an API key or an access token. */
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import type { Schemas } from '../api/client.ts'
 import { queries } from '../api/queries.ts'
+import { reload } from '../api/query-keys.ts'
 import { NO_KEY, signIn, signInAtProvider, signOut, startSession } from '../api/session.ts'
 import { Button } from '../ui/controls/button.tsx'
 import { Dialog } from '../ui/controls/dialog.tsx'
@@ -37,13 +38,12 @@ export function SignInDialog({ why }: SignInProps) {
 }
 
 function SignInForm({ why }: SignInProps) {
-  const client = useQueryClient()
   const [key, setKey] = useState('')
   const [keep, setKeep] = useState(true)
   const { data, isPending: isAsking, error: unknown, refetch } = useQuery(queries.signIn)
   const { mutate, isPending, error, reset } = useMutation({
     mutationFn: () => signIn(key.trim(), keep),
-    onSuccess: () => void client.invalidateQueries(),
+    onSuccess: () => void reload(),
   })
   const provider = useMutation({
     mutationFn: (oidc: Schemas['SignIn']) => signInAtProvider(oidc, keep),

@@ -1,7 +1,7 @@
 /** What happens in the service, for the views of the page: answers that events concern are read again. */
-import { type Query, type QueryClient, type QueryFilters, useQueryClient } from '@tanstack/react-query'
+import type { Query, QueryFilters } from '@tanstack/react-query'
 import { useEffect } from 'react'
-import { queryParts } from '../api/query-keys.ts'
+import { queryClient, queryParts } from '../api/query-keys.ts'
 import { createStore, useStore } from '../api/store.ts'
 import { openEventStream, type StreamState } from './event-stream.ts'
 
@@ -38,9 +38,8 @@ export const useStreamState = (): StreamState => useStore(streamState)
 
 /** Keeps every view current while the component that calls this is shown. To be called once, by the shell. */
 export function useLiveUpdates(): void {
-  const client = useQueryClient()
   useEffect(() => {
-    const refresh = createRefresher(client)
+    const refresh = createRefresher()
     const close = openEventStream({
       onState: streamState.set,
       onEvent: (type) => {
@@ -51,7 +50,7 @@ export function useLiveUpdates(): void {
       close()
       refresh.stop()
     }
-  }, [client])
+  }, [])
 }
 
 const isLiveType = (type: string): type is LiveType => Object.hasOwn(CONCERNED, type)
@@ -60,13 +59,13 @@ const isLiveType = (type: string): type is LiveType => Object.hasOwn(CONCERNED, 
 const isLoading = ({ state: { fetchStatus, fetchMeta, data } }: Query): boolean =>
   fetchStatus === 'fetching' && (data === undefined || fetchMeta?.fetchMore !== undefined)
 
-function createRefresher(client: QueryClient): ((type: LiveType) => void) & { stop(): void } {
+function createRefresher(): ((type: LiveType) => void) & { stop(): void } {
   const waiting = new Map<LiveType, ReturnType<typeof setTimeout>>()
   const lastAt = new Map<LiveType, number>()
   const loading = new Set<Query>()
   /** What is loading may be older than what happened, and to invalidate it would keep an old answer or drop a page: it ends first. */
   const readAgain = (concerned: QueryFilters, isConcerned: (query: Query) => boolean = () => true) => {
-    const queries = client.getQueryCache().findAll({ ...concerned, predicate: isConcerned })
+    const queries = queryClient.getQueryCache().findAll({ ...concerned, predicate: isConcerned })
     for (const query of queries.filter((one) => isLoading(one) && !loading.has(one))) {
       loading.add(query)
       query
@@ -74,10 +73,10 @@ function createRefresher(client: QueryClient): ((type: LiveType) => void) & { st
         .catch(() => {})
         .finally(() => {
           loading.delete(query)
-          void client.invalidateQueries({ queryKey: query.queryKey, exact: true })
+          void queryClient.invalidateQueries({ queryKey: query.queryKey, exact: true })
         })
     }
-    void client.invalidateQueries({ ...concerned, predicate: (query) => isConcerned(query) && !isLoading(query) })
+    void queryClient.invalidateQueries({ ...concerned, predicate: (query) => isConcerned(query) && !isLoading(query) })
   }
   const run = (type: LiveType) => {
     waiting.delete(type)

@@ -1,10 +1,10 @@
 /** Publishing the draft of an endpoint, from whichever view it is edited in: its state, its buttons and their dialogs. */
-import { type UseQueryResult, useQueryClient } from '@tanstack/react-query'
+import type { UseQueryResult } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { api, readData } from '../api/client.ts'
 import type { StoredText } from '../api/document-calls.ts'
-import { queryParts } from '../api/query-keys.ts'
+import { queryParts, reload } from '../api/query-keys.ts'
 import { useRefusal } from '../api/session.ts'
 import { type Draft, NEW } from '../draft/draft.ts'
 import { forgetDraftTests } from '../draft/kept-drafts.ts'
@@ -95,13 +95,12 @@ function DraftState({ isDirty, isNew }: Readonly<{ isDirty: boolean; isNew: bool
 }
 
 function usePublished(draft: Draft, group: string | undefined, close: () => void): (published: Published) => void {
-  const client = useQueryClient()
   const navigate = useNavigate()
   return ({ id, etag, warnings }) => {
     close()
     draft.setBase({ text: draft.now.get().text, etag })
     const noted = warnings === 0 ? '' : warnings === 1 ? ' There is 1 warning.' : ` There are ${warnings} warnings.`
-    void client.invalidateQueries({ queryKey: queryParts.endpoints })
+    void reload(queryParts.endpoints)
     if (draft.id === NEW) {
       discardDraft(NEW)
       notify(`The endpoint is published.${noted}`)

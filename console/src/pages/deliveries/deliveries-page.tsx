@@ -1,10 +1,10 @@
 /** `/deliveries`: requests that are stored until their target has them, newest first. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { DELIVERY_STATES, type DeliveryAct } from '../../../../src/core/deliveries/delivery.ts'
 import { queries } from '../../api/queries.ts'
-import { queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queryKeys, queryParts, reload } from '../../api/query-keys.ts'
 import {
   changeDeliveries,
   type DeliveryState,
@@ -133,7 +133,6 @@ const ACTS = {
 /** Of one state: what a button changes is what the list shows. */
 function ChangeAll({ search }: Readonly<{ search: DeliveriesSearch }>) {
   const refused = useRefusal('operator')
-  const client = useQueryClient()
   const [said, setSaid] = useState('')
   const { state } = search
   const run = async (act: DeliveryAct) => {
@@ -141,7 +140,7 @@ function ChangeAll({ search }: Readonly<{ search: DeliveriesSearch }>) {
       const { count, more } = await changeDeliveries(act, search)
       setSaid(`${count.toLocaleString('en')} ${ACTS[act].done}${more ? '; others that match are left' : ''}.`)
     } finally {
-      void client.invalidateQueries({ queryKey: queryParts.deliveries })
+      void reload(queryParts.deliveries)
     }
   }
   const filters = Object.entries(search).filter(([, value]) => value !== undefined)

@@ -1,11 +1,11 @@
 /** `/deliveries/:id`: one delivery: its attempts, what it sends, and what can be done about it. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
 import { get } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryClient, queryParts, reload } from '../../api/query-keys.ts'
 import {
   cancelDelivery,
   type DeliveryDetail,
@@ -182,7 +182,6 @@ const NOT_EDITABLE =
 function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
   const { id, state, outgoing } = delivery
   const refused = useRefusal('operator')
-  const client = useQueryClient()
   /** The body to send instead, before its changes; undefined until it is edited. */
   const [edited, setEdited] = useState<string>()
   const [replay, setReplay] = useState<Pick<RetriedDelivery, 'replay' | 'warning'>>({})
@@ -198,8 +197,8 @@ function DeliveryActions({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
       const after = await act()
       setReplay('replay' in after ? after : {})
     } finally {
-      void client.invalidateQueries({ queryKey: queryParts.deliveries })
-      client.removeQueries({ queryKey: queries.deliveryRequest(id).queryKey })
+      void reload(queryParts.deliveries)
+      queryClient.removeQueries({ queryKey: queries.deliveryRequest(id).queryKey })
     }
   }
   return (

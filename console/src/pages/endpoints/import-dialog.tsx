@@ -1,10 +1,9 @@
 /** Import: files or pasted documents, then a plan with every fault, then all of them or none. */
-import { useQueryClient } from '@tanstack/react-query'
 import { type DragEvent, useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
 import { type ImportOperation, sendBatch } from '../../api/document-calls.ts'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryParts, reload } from '../../api/query-keys.ts'
 import { ChangeDialog } from '../../ui/controls/change-dialog.tsx'
 import { TextField } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
@@ -15,7 +14,6 @@ import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { type FoundDocument, splitDocuments } from './split-documents.ts'
 
 export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
-  const client = useQueryClient()
   const [files, setFiles] = useState<readonly File[]>([])
   const [pasted, setPasted] = useState('')
   const takeFiles = (list: FileList | null) => setFiles([...(list ?? [])])
@@ -39,7 +37,7 @@ export function ImportDialog({ onClose }: Readonly<{ onClose(): void }>) {
       store={async ({ documents }, note) => {
         const operations = documents.map(({ operation }) => operation)
         const { results } = await sendBatch(operations, false, note)
-        await client.invalidateQueries({ queryKey: queryParts.endpoints })
+        await reload(queryParts.endpoints)
         notify(results.length === 1 ? 'One endpoint is imported.' : `${results.length} endpoints are imported.`)
       }}
       onClose={onClose}

@@ -1,10 +1,9 @@
 /** New: a name, a path and a message become an endpoint, and the editor opens on it. */
-import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
 import { createFromDraft, type DraftFormat, type DraftRequest, draftEndpoint } from '../../api/changes/draft-calls.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryParts, reload } from '../../api/query-keys.ts'
 import { useMe } from '../../api/session.ts'
 import { useVocabulary } from '../../api/vocabulary.ts'
 import { Button } from '../../ui/controls/button.tsx'
@@ -30,7 +29,6 @@ const OWN_FIELDS = ['name', 'endpoint.pattern', 'sample']
 /** `route`: what a message needs that no endpoint took. */
 export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRoute; onClose(): void }>) {
   const { method = 'POST' } = route
-  const client = useQueryClient()
   const navigate = useNavigate()
   const origin = useMe()?.messageOrigin ?? ''
   const [name, setName] = useState('')
@@ -66,7 +64,7 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
       }
       const draft = await draftEndpoint(request)
       const { id, test } = await createFromDraft(draft, isKept)
-      await client.invalidateQueries({ queryKey: queryParts.endpoints })
+      await reload(queryParts.endpoints)
       notify(`Messages go to ${method} ${origin}${request.pattern} from now on.`)
       void navigate({ to: '/endpoints/$id/edit', params: { id }, search: test === undefined ? {} : { test } })
     } catch (thrown) {

@@ -1,9 +1,9 @@
 /** `/groups/:key`: one group of failures: what its messages have in common, when they arrived, and what to do next. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { queries } from '../../api/queries.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryParts, reload } from '../../api/query-keys.ts'
 import type { FailureGroup, GroupState } from '../../api/records/record-types.ts'
 import { markGroup } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -211,7 +211,6 @@ const ACTIONS = [
 
 function GroupActions({ group }: Readonly<{ group: FailureGroup }>) {
   const refused = useRefusal('operator')
-  const client = useQueryClient()
   return ACTIONS.filter(({ state }) => state !== group.state).map(({ state, means, ...button }) => (
     <ConfirmButton
       key={state}
@@ -227,7 +226,7 @@ function GroupActions({ group }: Readonly<{ group: FailureGroup }>) {
       }}
       onConfirm={async (note) => {
         await markGroup(group.key, state, note.trim())
-        await client.invalidateQueries({ queryKey: queryParts.groups })
+        await reload(queryParts.groups)
       }}
     >
       <p>{means}</p>

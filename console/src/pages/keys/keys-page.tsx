@@ -1,8 +1,10 @@
 /** `/keys`: who may call the API, for admins. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+
+import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api, readData, type Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { reload } from '../../api/query-keys.ts'
 import { type Role, startSession, useMe, useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmButton, ConfirmDialog, Dialog } from '../../ui/controls/dialog.tsx'
@@ -106,11 +108,10 @@ const createColumns = (isOwn: (key: ApiKey) => boolean): readonly Column<ApiKey>
 
 /** `isOwn`: it is the key that this page uses. */
 function RevokeButton({ id, name, isOwn }: Pick<ApiKey, 'id' | 'name'> & Readonly<{ isOwn: boolean }>) {
-  const client = useQueryClient()
   const revoke = async () => {
     await readData(api.DELETE('/keys/{id}', { params: { path: { id } } }))
     notify('The key is revoked.')
-    await client.invalidateQueries({ queryKey: queries.keys.queryKey })
+    await reload(queries.keys.queryKey)
   }
   return (
     <ConfirmButton
@@ -137,7 +138,6 @@ function RevokeButton({ id, name, isOwn }: Pick<ApiKey, 'id' | 'name'> & Readonl
 type MadeKey = Schemas['Key'] & Readonly<{ key: string }>
 
 function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
-  const client = useQueryClient()
   const isOpen = useMe()?.mode === 'open'
   const [name, setName] = useState('')
   // While there are no keys, the first one must be able to make others, also in a year.
@@ -152,7 +152,7 @@ function NewKeyDialog({ onClose }: Readonly<{ onClose(): void }>) {
     onClose()
     if (made === undefined) return
     if (isOpen) void startSession()
-    else void client.invalidateQueries({ queryKey: queries.keys.queryKey })
+    else void reload(queries.keys.queryKey)
   }
   if (made !== undefined) return <ShownKey made={made} isFirst={isOpen} onClose={close} />
   return (

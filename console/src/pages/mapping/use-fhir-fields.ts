@@ -1,7 +1,9 @@
 /** The fields of a FHIR resource, type by type: those of an object are asked for when it is opened, or when an entry writes in it. */
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+
+import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-keys.ts'
 import { notify } from '../../ui/states/notices.tsx'
 import type { WantedOutput } from './dialogs/target-dialog.tsx'
 import type { FieldNode, FieldTree, SampleField } from './model/field-tree.ts'
@@ -12,9 +14,8 @@ export const ANY_RESOURCE = 'Resource'
 
 /** Reads the fields of a type, as they are in an object that the output has always, or not. Fails with an ApiFailure. */
 export function useReadFhirFields() {
-  const client = useQueryClient()
   return async (type: string, within = '', isAlways = true): Promise<readonly SampleField[]> => {
-    const { fields } = await client.fetchQuery({
+    const { fields } = await queryClient.fetchQuery({
       ...queries.fhirShape(type),
       staleTime: Number.POSITIVE_INFINITY,
     })

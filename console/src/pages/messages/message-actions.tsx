@@ -1,6 +1,6 @@
 /** What can be done with a message. What is not possible stays visible, and says why. */
 
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { SOURCE_WORDS } from '../../../../src/core/origin.ts'
@@ -8,7 +8,7 @@ import type { Schemas } from '../../api/client.ts'
 import { listEndpoints } from '../../api/endpoint-calls.ts'
 import { isRouted } from '../../api/endpoint-row.ts'
 import { queries } from '../../api/queries.ts'
-import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
+import { answerKey, keyed, queryParts, reload } from '../../api/query-keys.ts'
 import { type ReplayLookups, readMessageBody, replayMessage } from '../../api/records/message-calls.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
 import { useMe, useRefusal } from '../../api/session.ts'
@@ -145,7 +145,6 @@ function ReplayDialog({ message, onClose }: ReplayDialogProps) {
   const [chosen, setChosen] = useState<ReplayLookups>()
   const usual = usualLookups(message, edits)
   const lookups = usual && (chosen ?? usual)
-  const client = useQueryClient()
   const recorded = useRecordedText(message, edits)
   const contentType = message.bodies.find(({ which }) => which === 'incoming')?.contentType ?? ''
   const text = typed ?? recorded ?? ''
@@ -156,7 +155,7 @@ function ReplayDialog({ message, onClose }: ReplayDialogProps) {
       setReport(await replayMessage(message.id, { body, lookups }))
     } finally {
       for (const queryKey of [queryParts.messages, queries.message(message.id).queryKey, queryParts.groups]) {
-        void client.invalidateQueries({ queryKey })
+        void reload(queryKey)
       }
     }
     return false

@@ -1,10 +1,10 @@
 /** `/replays/:plan`: what a plan will run, what it cannot and why, and how far it got. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { FIRST_SOURCES, SOURCE_WORDS } from '../../../../src/core/origin.ts'
 import { queries } from '../../api/queries.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryClient, queryParts, reload } from '../../api/query-keys.ts'
 import type { MessageFilters, ReplayPlan } from '../../api/records/record-types.ts'
 import { changePlan, type PlanAction, runPlan } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
@@ -167,12 +167,11 @@ function Cannot({ title, reasons }: Readonly<{ title: string; reasons: ReplayPla
 
 function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
   const refused = useRefusal('operator')
-  const client = useQueryClient()
   const { id, state, left, cannot } = plan
   const { mutate, mutateAsync, isPending, error } = useMutation({
     mutationFn: (act: () => Promise<ReplayPlan>) => act(),
-    onSuccess: (after) => client.setQueryData(queries.replay(id).queryKey, after),
-    onSettled: () => client.invalidateQueries({ queryKey: queryParts.replays }),
+    onSuccess: (after) => queryClient.setQueryData(queries.replay(id).queryKey, after),
+    onSettled: () => reload(queryParts.replays),
   })
   if (isOver(state)) {
     return (

@@ -1,10 +1,10 @@
 /** `/tables/:name`: the rows of a table, searched by the service, changed in place. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useEffectEvent, useRef, useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
 import { queries } from '../../api/queries.ts'
-import { queryKeys, queryParts } from '../../api/query-keys.ts'
+import { queryKeys, queryParts, reload } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import {
   changeRows,
@@ -82,7 +82,6 @@ type RowsProps = Readonly<{
 function Rows({ table: { name, columns }, refused, asked, setAsked }: RowsProps) {
   const { search } = route.useSearch()
   const navigate = route.useNavigate()
-  const client = useQueryClient()
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [round, setRound] = useState(0)
   const pages = useRowPages<ShownRow>({
@@ -95,7 +94,7 @@ function Rows({ table: { name, columns }, refused, asked, setAsked }: RowsProps)
   usePaste(refused === undefined && asked === undefined ? (pasted) => setAsked({ pasted }) : undefined)
   /** The reader's own changes are shown at once. */
   const settle = async () => {
-    await client.invalidateQueries({ queryKey: queryParts.tables })
+    await reload(queryParts.tables)
     setRound((before) => before + 1)
   }
   const change = async (rows: RowsChange, ifMatch: string | undefined) => {

@@ -1,8 +1,8 @@
 /** `/tables/:name/versions`: who changed what, any two versions, and going back. */
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { queries } from '../../api/queries.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryParts, reload } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { compareTableVersions, deleteTable, restoreTable, type TableVersion } from '../../api/table-calls.ts'
 import { ConfirmButton } from '../../ui/controls/dialog.tsx'
@@ -21,13 +21,12 @@ export default function TableVersionsPage() {
   const { name } = route.useParams()
   const search = route.useSearch()
   const refused = useRefusal('author')
-  const client = useQueryClient()
   const navigate = useNavigate()
   const query = useQuery(queries.tableVersions(name))
   const isDeleted = query.data?.[0]?.rows === undefined
   const remove = async () => {
     await deleteTable(name, {})
-    await client.invalidateQueries({ queryKey: queryParts.tables })
+    await reload(queryParts.tables)
     notify(`The table ${name} is deleted.`)
     void navigate({ to: '/tables' })
   }

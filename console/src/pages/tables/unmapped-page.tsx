@@ -1,11 +1,11 @@
 /** `/unmapped`: the codes that messages missed in tables: filled here, and their messages replayed. */
 
-import { useMutation, useQueries, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueries, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ClipboardEvent, useState, useSyncExternalStore } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
 import { queries } from '../../api/queries.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryParts, reload } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { createStore, type Store, useStore } from '../../api/store.ts'
 import { changeRows, removeUnmapped, type TableRow, type UnmappedCode } from '../../api/table-calls.ts'
@@ -49,11 +49,10 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
   /** The columns that the user fills for codes of lookups, by table. */
   const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({})
   const refused = useRefusal('author')
-  const client = useQueryClient()
   const { rows, endpoints, notes, failure, isPending, isFetched } = useMissedRows(tables, wanted, endpoint, chosen)
   const of = JSON.stringify([wanted, endpoint, round])
   const stable = useStableRows(rows, keyOf, isCurrent && isFetched ? of : undefined)
-  const settle = () => client.invalidateQueries({ queryKey: queryParts.tables })
+  const settle = () => reload(queryParts.tables)
   const remove = useMutation({
     mutationFn: ({ table, code }: MissedRow) => removeUnmapped(table.name, [code]),
     onError: (thrown) => notify(asFailure(thrown).message, 'warn'),
@@ -192,7 +191,6 @@ type FillProps = Readonly<{ rows: readonly MissedRow[]; values: Store<Values>; r
 
 /** Stores what was typed, all at once for each table; then the way to the messages that missed it. */
 function Fill({ rows, values: typedValues, refused }: FillProps) {
-  const client = useQueryClient()
   const values = useStore(typedValues)
   const [withDone, setWithDone] = useState(false)
   const typed = rows.filter((row) => row.fill !== undefined && (values.get(keyOf(row)) ?? '') !== '')
@@ -212,7 +210,7 @@ function Fill({ rows, values: typedValues, refused }: FillProps) {
       }
     },
     onSuccess: () => typedValues.set(new Map()),
-    onSettled: () => client.invalidateQueries({ queryKey: queryParts.tables }),
+    onSettled: () => reload(queryParts.tables),
   })
   const missed = [...new Set(filled.map(({ table, code }) => `${table.name}:${code}`))]
   return (

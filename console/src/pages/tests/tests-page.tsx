@@ -1,10 +1,10 @@
 /** `/endpoints/:id/tests`: the stored tests, what they found the last time, and changing them. */
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { ApiFailure } from '../../api/api-failure.ts'
 import { queries } from '../../api/queries.ts'
-import { answerKey, keyed } from '../../api/query-keys.ts'
+import { answerKey, keyed, queryClient, reload } from '../../api/query-keys.ts'
 import { changeTests, runTests, type StoredTest, type StoredTests, type TestReport } from '../../api/run-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyCodeEditor } from '../../ui/code/lazy-views.tsx'
@@ -29,7 +29,6 @@ type Edited = Readonly<{ original: StoredTest | null; test: StoredTest }>
 
 export default function TestsPage() {
   const { id } = route.useParams()
-  const client = useQueryClient()
   const query = useQuery(queries.endpointTests(id))
   const refused = useRefusal('author')
   const runs = useTestRuns(id, query.data?.file, refused === undefined)
@@ -42,7 +41,7 @@ export default function TestsPage() {
       if (typeof changed === 'string') throw new ApiFailure(REFUSALS[changed], { status: 409 })
       return changed
     })
-    await client.invalidateQueries({ queryKey: queries.endpointTests(id).queryKey })
+    await reload(queries.endpointTests(id).queryKey)
   }
   const add = () => setEdited({ original: null, test: newTest(tests) })
   return (
@@ -300,7 +299,6 @@ const NOTHING: Kept = { results: new Map(), faults: [] }
 
 /** `mayRun`: whether the user has the role for it. */
 function useTestRuns(id: string, file: StoredTests['file'] | undefined, mayRun: boolean) {
-  const client = useQueryClient()
   const queryKey = answerKey<Kept>('test-results', 'of', id)
   const { data: kept = NOTHING } = useQuery({
     ...keyed(queryKey, () => NOTHING),
@@ -309,7 +307,7 @@ function useTestRuns(id: string, file: StoredTests['file'] | undefined, mayRun: 
   })
   const { data: row, refetch } = useEndpointRow(id)
   const update = (change: (before: Kept) => Kept) =>
-    client.setQueryData<Kept>(queryKey, (before) => change(before ?? NOTHING))
+    queryClient.setQueryData<Kept>(queryKey, (before) => change(before ?? NOTHING))
   const { mutate, isPending, error } = useMutation({
     mutationFn: async (tests: readonly StoredTest[] | undefined) => {
       const { version } = row ?? (await refetch({ cancelRefetch: false })).data ?? {}

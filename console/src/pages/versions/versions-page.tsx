@@ -1,10 +1,10 @@
 /** `/endpoints/:id/versions`: who changed what, any two versions side by side, and going back. */
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { get } from '../../api/client.ts'
 import { readDocument, readEtag, readVersion, restoreVersion, type VersionDiff } from '../../api/document-calls.ts'
 import { queries } from '../../api/queries.ts'
-import { answerKey, keyed, queryParts } from '../../api/query-keys.ts'
+import { answerKey, keyed, queryParts, reload } from '../../api/query-keys.ts'
 import { layOutDocument } from '../../draft/document-layout.ts'
 import { LazyDiffView } from '../../ui/code/lazy-views.tsx'
 import { ChangeDialog } from '../../ui/controls/change-dialog.tsx'
@@ -88,7 +88,6 @@ async function readRestorePlan(id: string, version: number): Promise<RestorePlan
 }
 
 function RestoreDialog({ id, version, onClose }: Readonly<{ id: string; version: number; onClose(): void }>) {
-  const client = useQueryClient()
   return (
     <ChangeDialog<RestorePlan>
       title={`Restore version ${version}`}
@@ -106,7 +105,7 @@ function RestoreDialog({ id, version, onClose }: Readonly<{ id: string; version:
       )}
       store={async ({ etag }, note) => {
         const { warnings } = await restoreVersion(id, version, { ifMatch: etag, note })
-        await client.invalidateQueries({ queryKey: queryParts.endpoints })
+        await reload(queryParts.endpoints)
         notifyStored(`Version ${version} is active again.`, warnings)
       }}
       onClose={onClose}

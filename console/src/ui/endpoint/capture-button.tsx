@@ -1,10 +1,11 @@
 /** Recording the next messages of an endpoint with all bodies, whatever its policy keeps of the others. */
 
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Capture, startCapture, stopCapture } from '../../api/endpoint-calls.ts'
 import { queries } from '../../api/queries.ts'
+import { queryClient } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Button } from '../controls/button.tsx'
 import { Dialog, DialogButton } from '../controls/dialog.tsx'
@@ -29,7 +30,6 @@ export const CaptureButton = ({ id }: Readonly<{ id: string }>) => (
 )
 
 function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }>) {
-  const client = useQueryClient()
   const capture = queries.capture(id)
   const query = useQuery({
     ...capture,
@@ -38,7 +38,7 @@ function CaptureDialog({ id, onClose }: Readonly<{ id: string; onClose(): void }
   const [count, setCount] = useState('10')
   const { mutate, isPending, error } = useMutation({
     mutationFn: async (act: () => Promise<Capture | null>) => act(),
-    onSuccess: (after) => client.setQueryData(capture.queryKey, after),
+    onSuccess: (after) => queryClient.setQueryData(capture.queryKey, after),
   })
   const messages = Number(count)
   const isFaulty = !Number.isInteger(messages) || messages < 1 || messages > MAX_MESSAGES

@@ -1,19 +1,17 @@
 /** Deletes an endpoint once its name is typed. */
-import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { deleteEndpoint } from '../../api/document-calls.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryParts, reload } from '../../api/query-keys.ts'
 import { ConfirmDialog } from '../controls/dialog.tsx'
 import { notify } from '../states/notices.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 
 export function DeleteDialog({ row: { id, name }, onClose }: Readonly<{ row: EndpointRow; onClose(): void }>) {
-  const client = useQueryClient()
   const navigate = useNavigate()
   const remove = async () => {
     await deleteEndpoint(id)
-    await client.invalidateQueries({ queryKey: queryParts.endpoints })
+    await reload(queryParts.endpoints)
     notify('The endpoint is deleted.')
     void navigate({ to: '/endpoints' })
   }

@@ -1,10 +1,9 @@
 /** The schedule of an endpoint on its pages, and a run on request with its result. */
-import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type RunOfSchedule, runSchedule, type Schedule } from '../../api/endpoint-calls.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryParts, reload } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { ConfirmDialog, DialogButton } from '../controls/dialog.tsx'
 import { OutcomeChip } from '../data/status-chip.tsx'
@@ -32,14 +31,13 @@ export function EndpointSchedule({ row, schedule }: EndpointScheduleProps) {
 }
 
 function RunDialog({ row: { id, name, version }, onClose }: Readonly<{ row: EndpointRow; onClose(): void }>) {
-  const client = useQueryClient()
   const [run, setRun] = useState<RunOfSchedule>()
   const start = async () => {
     try {
       setRun(await runSchedule(id))
     } finally {
-      void client.invalidateQueries({ queryKey: queryParts.endpointLists })
-      void client.invalidateQueries({ queryKey: queryParts.messages })
+      void reload(queryParts.endpointLists)
+      void reload(queryParts.messages)
     }
     return false
   }

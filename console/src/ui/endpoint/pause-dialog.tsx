@@ -1,17 +1,15 @@
 /** Pausing an endpoint and resuming it: a version with that one change. */
-import { useQueryClient } from '@tanstack/react-query'
 import { pauseEndpoint } from '../../api/document-calls.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryParts, reload } from '../../api/query-keys.ts'
 import { ConfirmDialog } from '../controls/dialog.tsx'
 import { notify } from '../states/notices.tsx'
 
 export function PauseDialog({ row, onClose }: Readonly<{ row: EndpointRow; onClose(): void }>) {
-  const client = useQueryClient()
   const isPaused = row.paused === true
   const change = async () => {
     await pauseEndpoint(row.id, !isPaused)
-    await client.invalidateQueries({ queryKey: queryParts.endpoints })
+    await reload(queryParts.endpoints)
     notify(isPaused ? 'The endpoint is resumed.' : 'The endpoint is paused.')
   }
   return (

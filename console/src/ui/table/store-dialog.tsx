@@ -1,9 +1,8 @@
 /** A change of a table: what it would change is shown before it is stored. */
-import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import type { Answered } from '../../api/client.ts'
 import { type Change, readEtag } from '../../api/document-calls.ts'
-import { queryParts } from '../../api/query-keys.ts'
+import { queryParts, reload } from '../../api/query-keys.ts'
 import { readRows, type TableDiff } from '../../api/table-calls.ts'
 import { ChangeDialog, type ChangeDialogProps } from '../controls/change-dialog.tsx'
 import { notifyStored } from '../states/notices.tsx'
@@ -22,7 +21,6 @@ type StoreDialogProps = Pick<
   }>
 
 export function StoreDialog({ name, compare, store, onStored, ...dialog }: StoreDialogProps) {
-  const client = useQueryClient()
   return (
     <ChangeDialog
       {...dialog}
@@ -32,7 +30,7 @@ export function StoreDialog({ name, compare, store, onStored, ...dialog }: Store
       renderPlan={({ diff }) => <TableChanges diff={diff} />}
       store={async ({ etag }, note) => {
         const { data, warnings } = await store({ note, ifMatch: etag })
-        await client.invalidateQueries({ queryKey: queryParts.tables })
+        await reload(queryParts.tables)
         const { version } = data
         const effect = (
           <Link to="/tables/$name/versions" params={{ name }} search={{ to: version }}>

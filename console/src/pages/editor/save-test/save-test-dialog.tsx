@@ -1,11 +1,11 @@
 /** Saves the run as a test of the endpoint: what it expects is what the service saw when it ran the draft as a test. */
 
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure } from '../../../api/api-failure.ts'
 import { type CannedAnswers, readGiven } from '../../../api/given-parts.ts'
 import { queries } from '../../../api/queries.ts'
-import { answerKey, keyed } from '../../../api/query-keys.ts'
+import { answerKey, keyed, reload } from '../../../api/query-keys.ts'
 import {
   type CannedAnswer,
   changeTests,
@@ -136,7 +136,6 @@ const WORDS: Readonly<Record<Counted, string>> = {
 type TestFormProps = Readonly<{ id: string; document: string; name: string; made: Made; onClose(): void }>
 
 function TestForm({ id, document, name, made, onClose }: TestFormProps) {
-  const client = useQueryClient()
   const { given, source, snapshot, notReproduced, endsOtherwise } = made
   const offered = countable(snapshot)
   const [counts, setCounts] = useState<ReadonlySet<Counted>>(() => new Set(offered.filter((one) => one !== 'headers')))
@@ -152,7 +151,7 @@ function TestForm({ id, document, name, made, onClose }: TestFormProps) {
     const test = createTest(await takeSnapshot(id, document, name.trim(), given))
     await changeTests(id, (file) => ({ ...file, tests: [...file.tests, test] }))
     notify(`The test “${name.trim()}” is saved.`)
-    void client.invalidateQueries({ queryKey: queries.endpointTests(id).queryKey })
+    void reload(queries.endpointTests(id).queryKey)
   }
   const body = (snapshot.answer as Given | undefined)?.body
   const pointers = leafPointers(body).filter((pointer) => !ignored.includes(pointer))
