@@ -109,10 +109,5 @@ export async function sendBatch(
     ({ document, ...others }) => `{${JSON.stringify(others).slice(1, -1)},"document":${document}}`,
   )
   const body = `{"dryRun":${dryRun},"note":${JSON.stringify(note)},"operations":[${parts.join(',')}]}`
-  const { data } = await readAnswer(
-    api.POST('/endpoints/batch', {
-      ...jsonText(body),
-    }),
-  )
-  return data as BatchOutcome
+  return (await readData(api.POST('/endpoints/batch', jsonText(body)))) as BatchOutcome
 }

@@ -41,10 +41,10 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
   const who = useMe()?.who ?? ''
   const { data: row } = useEndpointRow(isNew ? '' : draft.id)
   const { given, change, isKept } = useGivenExamples(draft.id, who)
-  const examples = toExamples(ids, given)
+  const { examples, lack } = toExamples(ids, given)
   const [author, operator] = [useRefusal('author'), useRefusal('operator')]
   const unreadable = isNew || readTree(text) !== undefined ? undefined : 'Fix the draft in the editor: it is not JSON.'
-  const [lack, names] = typeof examples === 'string' ? [examples, []] : [undefined, examples.map(({ name }) => name)]
+  const names = examples.map(({ name }) => name)
   const refused = author ?? (ids.length > 0 ? operator : undefined) ?? unreadable ?? lack
   const basis = [given.pairs, given.messageType, given.outputType, given.name, ids.join(), text]
   const [result, setResult] = useState<Readonly<{ found: Derived; names: readonly string[]; basis: typeof basis }>>()
@@ -52,11 +52,7 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
   const derive = useMutation({
     mutationFn: async (answers: Answers) => {
       const named = isNew && given.name.trim() ? { name: given.name.trim(), pattern: suggestPattern(given.name) } : {}
-      const request = {
-        examples: (examples as readonly NamedExample[]).map(({ example }) => example),
-        answers,
-        ...named,
-      }
+      const request = { examples: examples.map(({ example }) => example), answers, ...named }
       return { names, basis, found: await deriveDocument(request, isNew ? undefined : text) }
     },
     onSuccess: (derived, asked) => {
@@ -72,7 +68,8 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
   })
   useEffect(() => again(), [])
   const failure = derive.error === null ? undefined : withNames(asFailure(derive.error), names)
-  const places = given.pairs.flatMap((_, index) => placesOf(index))
+  const places = given.pairs.flatMap((_, index) => SIDES.map(({ side }) => `${pairName(index)}: ${side}`))
+  const isAtPairs = failure?.details.every(({ path = '' }) => places.includes(path)) && failure.details.length > 0
   const faultAt = (place: string) => failure?.details.find(({ path }) => path === place)?.message
   const open = ({ endpoint, tests }: Derived) => {
     draft.replaceText(layOutDocument(JSON.stringify(endpoint)))
@@ -108,10 +105,7 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
           <ul className="row" aria-label="Recorded messages">
             {ids.map((id) => (
               <li key={id}>
-                Message{' '}
-                <MessageLink id={id}>
-                  <code>{id}</code>
-                </MessageLink>
+                Message <MessageLink id={id} />
                 <Button text="×" tone="quiet" label={`Leave message ${id} out`} onPress={() => remove(id)} />
               </li>
             ))}
@@ -120,12 +114,13 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
         <PairFields given={given} change={change} faultAt={faultAt} />
         {!isKept && <p className="hint">The pairs are too large to be kept for a reload of the page.</p>}
       </section>
-      {failure && isAtPairs(failure, places) && (
+      {isAtPairs ? (
         <p className="failure" role="alert">
           Change what is marked at the pairs.
         </p>
+      ) : (
+        <FailureNotice failure={failure} shown={places} />
       )}
-      {failure && !isAtPairs(failure, places) && <FailureNotice failure={failure} shown={places} />}
       {result && (
         <DerivedView
           found={result.found}
@@ -140,9 +135,6 @@ function Examples({ draft }: Readonly<{ draft: Draft }>) {
     </Page>
   )
 }
-
-const isAtPairs = ({ details }: ApiFailure, places: readonly string[]): boolean =>
-  details.length > 0 && details.every(({ path = '' }) => places.includes(path))
 
 /** The failure with the places of pairs as the page calls them. */
 function withNames({ message, status, code, details }: ApiFailure, names: readonly string[]): ApiFailure {
@@ -236,14 +228,8 @@ function useGivenExamples(id: string, who: string) {
   return { given, change, isKept }
 }
 
-/** A pair of the request, and what the page calls it. */
-type NamedExample = Readonly<{ name: string; example: Example }>
-
-/** Recorded messages first. Out: or why they cannot be sent yet. Pairs without a text are left out. */
-function toExamples(
-  messageIds: readonly string[],
-  { pairs, messageType, outputType }: GivenExamples,
-): readonly NamedExample[] | string {
+/** Recorded messages first, each with its name on the page; `lack`: why they cannot be sent yet. Pairs without a text are left out. */
+function toExamples(messageIds: readonly string[], { pairs, messageType, outputType }: GivenExamples) {
   const recorded = messageIds.map((messageId) => ({ name: `Message ${messageId}`, example: { messageId } }))
   const typed = pairs.map(({ message: body, output }, index) => ({
     name: pairName(index),
@@ -255,13 +241,13 @@ function toExamples(
     },
   }))
   const half = typed.find(({ sides }) => sides === 1)
-  if (half !== undefined) return `${half.name} has one side only: give the other, or remove the pair.`
-  const all = [...recorded, ...typed.filter(({ sides }) => sides === 2)]
-  return all.length === 0 ? 'Paste a message and what it becomes first.' : all
+  const examples: readonly Readonly<{ name: string; example: Example }>[] = [
+    ...recorded,
+    ...typed.filter(({ sides }) => sides === 2),
+  ]
+  const none = examples.length === 0 ? 'Paste a message and what it becomes first.' : undefined
+  const lack = half && `${half.name} has one side only: give the other, or remove the pair.`
+  return { examples, lack: lack ?? none }
 }
 
 const pairName = (index: number): string => `Pair ${index + 1}`
-
-/** The places of faults that have a field. */
-const placesOf = (index: number): readonly string[] =>
-  ['message', 'output'].map((side) => `${pairName(index)}: ${side}`)

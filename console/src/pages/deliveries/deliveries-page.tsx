@@ -78,7 +78,6 @@ export default function DeliveriesPage() {
   )
 }
 
-/** How many there are in each state; each leads to its list. */
 function Counts() {
   const { data } = useQuery(queries.deliveryCounts)
   if (data === undefined || data.counts.length === 0) return null

@@ -89,9 +89,7 @@ function DeliveryFacts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
         )}
       </Fact>
       <Fact name="Message">
-        <MessageLink id={messageId}>
-          <code>{messageId}</code>
-        </MessageLink>
+        <MessageLink id={messageId} />
         {', '}
         <Link to="/deliveries" search={{ message: messageId }}>
           all its deliveries

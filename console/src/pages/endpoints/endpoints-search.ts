@@ -9,7 +9,6 @@ const PARAMETERS = {
   sort: asChoice(ENDPOINT_SORTS),
   /** `name=value`, as labels are written. */
   label: asText,
-  /** The dialog that is open. */
   dialog: asChoice(['new', 'import']),
   /** Of the new endpoint: the route that a message needs. */
   pattern: asText,

@@ -163,7 +163,6 @@ type PlannedDocument = Readonly<{
 
 type ImportPlan = Readonly<{
   documents: readonly PlannedDocument[]
-  /** Files that cannot be read. */
   unreadable: readonly Readonly<{ file: string; why: string }>[]
   /** Faults of the whole import. */
   faults: readonly string[]
@@ -183,19 +182,12 @@ async function planImport(sources: readonly ImportSource[]): Promise<ImportPlan>
   )
   if (found.length === 0) return { documents: [], unreadable, faults: [] }
   const findId = await knownEndpoints(found)
-  const operations = found.map(({ text, name, id }): ImportOperation => {
+  const documents = found.map(({ file, text, name, id }, index): PlannedDocument => {
     const known = findId(id, name)
-    return known === undefined ? { op: 'create', document: text } : { op: 'replace', id: known, document: text }
+    const operation: ImportOperation =
+      known === undefined ? { op: 'create', document: text } : { op: 'replace', id: known, document: text }
+    return { file, name: name ?? id ?? `document ${index + 1}`, operation, warnings: [], faults: [] }
   })
-  const documents = found.map(
-    ({ file, name, id }, index): PlannedDocument => ({
-      file,
-      name: name ?? id ?? `document ${index + 1}`,
-      operation: operations[index] as ImportOperation,
-      warnings: [],
-      faults: [],
-    }),
-  )
   return check(documents, unreadable)
 }
 

@@ -1,4 +1,5 @@
 /** New: a name, a path and a message become an endpoint, and the editor opens on it. */
+import { useMutation } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { ApiFailure, asFailure } from '../../api/api-failure.ts'
@@ -36,7 +37,6 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
   const [format, setFormat] = useState<GivenFormat>('sample')
   const [sample, setSample] = useState('')
   const [isKept, setKept] = useState(true)
-  const [busy, setBusy] = useState(false)
   const [isSample, setSampleShown] = useState(false)
   const [failure, setFailure] = useState<ApiFailure>()
   const { data: formats } = useVocabulary((vocabulary) => vocabulary.formats)
@@ -50,11 +50,8 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
     setFailure((before) => before && withoutFaultsAt(before, locations))
   const pattern = typedPattern ?? suggestPattern(name)
   const hasSample = sample.trim() !== ''
-  const create = async (event: FormEvent) => {
-    event.preventDefault()
-    setBusy(true)
-    setFailure(undefined)
-    try {
+  const { mutate, isPending } = useMutation({
+    mutationFn: async () => {
       const request: DraftRequest = {
         name: name.trim(),
         pattern: pattern.trim(),
@@ -62,16 +59,20 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
         ...(format !== 'sample' && { format }),
         ...(hasSample && { sample }),
       }
-      const draft = await draftEndpoint(request)
-      const { id, test } = await createFromDraft(draft, isKept)
+      const { id, test } = await createFromDraft(await draftEndpoint(request), isKept)
       await reload(queryParts.endpoints)
       notify(`Messages go to ${method} ${origin}${request.pattern} from now on.`)
       void navigate({ to: '/endpoints/$id/edit', params: { id }, search: test === undefined ? {} : { test } })
-    } catch (thrown) {
+    },
+    onMutate: () => setFailure(undefined),
+    onError: (thrown) => {
       setFailure(asFailure(thrown))
       setRefusals((count) => count + 1)
-      setBusy(false)
-    }
+    },
+  })
+  const create = (event: FormEvent) => {
+    event.preventDefault()
+    mutate()
   }
   const faultAt = (location: string) => {
     const messages = failure?.details.flatMap(({ path, message }) => (path === location ? [message] : [])) ?? []
@@ -92,7 +93,7 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
     <Dialog title="New endpoint" onClose={onClose} isDismissable={false}>
       <div className="row">{choice}</div>
       {/* The browser would show one fault at a time; the service finds those of empty fields, too. */}
-      <form ref={form} className="dialog-form" noValidate onSubmit={(event) => void create(event)}>
+      <form ref={form} className="dialog-form" noValidate onSubmit={create}>
         <TextField
           label="Name"
           value={name}
@@ -140,11 +141,11 @@ export function NewEndpointDialog({ route, onClose }: Readonly<{ route: GivenRou
             Keep the message as the first test. It is stored as it is, for everybody who may view the endpoint.
           </Checkbox>
         )}
-        {failure === undefined ? null : <FailureNotice failure={failure} shown={OWN_FIELDS} />}
+        <FailureNotice failure={failure} shown={OWN_FIELDS} />
         <div className="row to-end">
           <Button text="Begin with examples" onPress={() => void navigate({ to: '/endpoints/by-example' })} />
           <Button text="Cancel" onPress={onClose} />
-          <Button text="Create endpoint" tone="primary" type="submit" busy={busy} />
+          <Button text="Create endpoint" tone="primary" type="submit" busy={isPending} />
         </div>
       </form>
     </Dialog>

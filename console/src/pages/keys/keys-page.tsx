@@ -61,7 +61,6 @@ function KeyTable({ first }: Readonly<{ first: ReactNode }>) {
   )
 }
 
-/** Keys that work come first. */
 const rank = ({ revokedAt }: ApiKey): number => (revokedAt === undefined ? 0 : 1)
 
 function KeyState({ revokedAt, expiresAt }: ApiKey) {

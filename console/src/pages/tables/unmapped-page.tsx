@@ -79,7 +79,7 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
         values={{ table: wanted, endpoint }}
         onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
       />
-      {failure === undefined ? null : <FailureNotice failure={failure} onRetry={() => void settle()} />}
+      <FailureNotice failure={failure} onRetry={() => void settle()} />
       <FreshRows fresh={stable.fresh} gone={stable.gone} onShow={stable.show} />
       {isPending ? (
         <Loading what="Loading the codes" />

@@ -114,7 +114,6 @@ const withoutSkip = ({ skip: _, ...test }: StoredTest): StoredTest => test as St
 type RunSummaryProps = Readonly<{
   runs: TestRuns
   total: number
-  /** Why the user may not run tests. */
   refused: string | undefined
 }>
 
@@ -193,7 +192,6 @@ type TestCardProps = Readonly<{
   id: string
   test: StoredTest
   runs: TestRuns
-  /** Why the user may neither run nor change tests. */
   refused: string | undefined
   onEdit(): void
   /** null deletes the test. */

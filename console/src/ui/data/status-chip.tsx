@@ -60,7 +60,7 @@ export const EndpointLink = ({
   </Link>
 )
 
-export const MessageLink = ({ id, children }: Readonly<{ id: string; children: ReactNode }>) => (
+export const MessageLink = ({ id, children = <code>{id}</code> }: Readonly<{ id: string; children?: ReactNode }>) => (
   <Link to="/messages/$id" params={{ id }}>
     {children}
   </Link>

@@ -16,9 +16,7 @@ export type RunPlan = Readonly<{
   /** An endpoint that is not stored yet has none. */
   endpointId: string | undefined
   runOn: RunOn
-  /** The text of the draft. */
   draft: string
-  /** The text of the stored document. */
   current: string
   data: RunData
   answers: EditedAnswers

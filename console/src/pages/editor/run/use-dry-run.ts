@@ -6,7 +6,6 @@ import { dryRun, type RunReport } from '../../../api/run-calls.ts'
 export type DryRunState = Readonly<{
   /** The newest report, which stays while the next run is in progress. */
   report: RunReport | undefined
-  /** The request of the report. */
   request: string | undefined
   failure: ApiFailure | undefined
   isRunning: boolean
@@ -14,7 +13,6 @@ export type DryRunState = Readonly<{
   isOld: boolean
   /** The report is that of an earlier request, and nothing runs: there is no request now. */
   isStale: boolean
-  /** Runs at once. */
   run(): void
 }>
 
