@@ -1,6 +1,7 @@
 /** Publishing the draft of an endpoint, from whichever view it is edited in: its state, its buttons and their dialogs. */
+
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Link, useNavigate } from '@tanstack/react-router'
+import { useNavigate } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { api, readData } from '../api/client.ts'
 import type { StoredText } from '../api/document-calls.ts'
@@ -11,6 +12,7 @@ import { forgetDraftTests } from '../draft/kept-drafts.ts'
 import { discardDraft, useDraftNow } from '../draft/use-draft.ts'
 import { Button } from '../ui/controls/button.tsx'
 import { ConfirmButton } from '../ui/controls/dialog.tsx'
+import { TextLink } from '../ui/controls/text-link.tsx'
 import { StatusChip } from '../ui/data/status-chip.tsx'
 import { useKey } from '../ui/keys/keymap.ts'
 import { notify } from '../ui/states/notices.tsx'
@@ -107,11 +109,7 @@ function usePublished(draft: Draft, group: string | undefined, close: () => void
       void navigate({ to: '/endpoints/$id/edit', params: { id }, replace: true })
       return
     }
-    const link = group && (
-      <Link to="/groups/$key" params={{ key: group }}>
-        Failures that are alike
-      </Link>
-    )
+    const link = group && <TextLink to="/groups/$key" params={{ key: group }} text="Failures that are alike" />
     readData(api.GET('/endpoints/{id}/versions', { params: { path: { id } } })).then(
       ([newest]) => notify(`Published as version ${newest?.version ?? ''}.${noted}`, 'good', link),
       () => notify(`Published.${noted}`, 'good', link),

@@ -1,9 +1,11 @@
 /** `/audit`: who managed what, newest first; found, paged and put into words by the service. */
-import { getRouteApi, Link } from '@tanstack/react-router'
+
+import { getRouteApi } from '@tanstack/react-router'
 import { api, readData, type Schemas } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
@@ -114,18 +116,10 @@ const AUDIT_COLUMNS: readonly Column<AuditEntry>[] = [
 function Sentence({ sentence, target, what, before, after }: AuditEntry) {
   const text = <VisibleText text={sentence} max={500} />
   if (target === undefined || !/^[A-Z]+ \/endpoints(?!\/dry-run)/.test(what) || !/^[0-9a-f]{24}$/.test(target)) {
-    return (
-      <Link to="/audit" search={{ what }} data-row>
-        {text}
-      </Link>
-    )
+    return <TextLink to="/audit" search={{ what }} data-row text={text} />
   }
   const versions = before !== undefined && after !== undefined && before > 0 ? { from: before, to: after } : {}
-  return (
-    <Link to="/endpoints/$id/versions" params={{ id: target }} search={versions} data-row>
-      {text}
-    </Link>
-  )
+  return <TextLink to="/endpoints/$id/versions" params={{ id: target }} search={versions} data-row text={text} />
 }
 
 /** The entry as it is stored; its caller, call and target are filters. */
@@ -134,21 +128,15 @@ const EntryDetails = ({ what, who, name, address, target, before, after, omitted
     <summary>Details</summary>
     <Facts>
       <Fact name="Call">
-        <Link to="/audit" search={{ what }}>
-          <VisibleText code text={what} max={200} />
-        </Link>
+        <TextLink to="/audit" search={{ what }} text={<VisibleText code text={what} max={200} />} />
       </Fact>
       <Fact name="Who">
-        <Link to="/audit" search={{ who }}>
-          <VisibleText text={name ?? who} max={100} />
-        </Link>{' '}
+        <TextLink to="/audit" search={{ who }} text={<VisibleText text={name ?? who} max={100} />} />{' '}
         <VisibleText text={[name && who, address].filter(Boolean).join(', ')} max={100} />
       </Fact>
       <Fact name="Target">
         {target !== undefined && (
-          <Link to="/audit" search={{ what: target }}>
-            <VisibleText code text={target} max={60} />
-          </Link>
+          <TextLink to="/audit" search={{ what: target }} text={<VisibleText code text={target} max={60} />} />
         )}
       </Fact>
       <Fact name="Version">{after !== undefined && `${before ? `${before} → ` : ''}${after}`}</Fact>

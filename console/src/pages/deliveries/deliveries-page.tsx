@@ -1,4 +1,5 @@
 /** `/deliveries`: requests that are stored until their target has them, newest first. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -15,6 +16,7 @@ import { useRefusal } from '../../api/session.ts'
 import { ConfirmButton } from '../../ui/controls/dialog.tsx'
 import { toChoices } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { Figures } from '../../ui/data/figures.tsx'
 import { byteCount, Time } from '../../ui/data/time.tsx'
@@ -89,11 +91,7 @@ function Counts() {
     const isBad = state === 'undeliverable' && count > 0
     return {
       name: state,
-      value: (
-        <Link to="/deliveries" search={{ state }}>
-          {count.toLocaleString('en')}
-        </Link>
-      ),
+      value: <TextLink to="/deliveries" search={{ state }} text={count.toLocaleString('en')} />,
       hint:
         state === 'pending' && oldestAt !== undefined ? (
           <>

@@ -1,4 +1,5 @@
 /** `/deliveries/:id`: one delivery: its attempts, what it sends, and what can be done about it. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -18,6 +19,7 @@ import { useRefusal } from '../../api/session.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmButton, ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TaskButton } from '../../ui/controls/plan-button.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { EndpointLink, MessageLink, OutcomeChip, StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
@@ -91,9 +93,7 @@ function DeliveryFacts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
       <Fact name="Message">
         <MessageLink id={messageId} />
         {', '}
-        <Link to="/deliveries" search={{ message: messageId }}>
-          all its deliveries
-        </Link>
+        <TextLink to="/deliveries" search={{ message: messageId }} text="all its deliveries" />
       </Fact>
     </Facts>
   )

@@ -1,4 +1,5 @@
 /** The editor of a draft that is open: its two panes, its dialogs, and what goes from one to the other. */
+
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import {
@@ -23,6 +24,7 @@ import { memberNamed, readTree } from '../../draft/json-places.ts'
 import { useDraftNow } from '../../draft/use-draft.ts'
 import { usePublishing } from '../../publish/use-publishing.tsx'
 import type { CodeEditorHandle } from '../../ui/code/editor-setup.ts'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { EndpointNavigation, useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
@@ -174,9 +176,7 @@ const NewNavigation = () => (
     <Link to="/endpoints/new" activeProps={{ 'aria-current': 'page' }} activeOptions={{ includeSearch: false }}>
       Editor
     </Link>
-    <Link to="/endpoints/$id/form" params={{ id: NEW }} activeProps={{ 'aria-current': 'page' }}>
-      Form
-    </Link>
+    <TextLink to="/endpoints/$id/form" params={{ id: NEW }} activeProps={{ 'aria-current': 'page' }} text="Form" />
   </nav>
 )
 

@@ -1,4 +1,5 @@
 /** `/groups/:key`: one group of failures: what its messages have in common, when they arrived, and what to do next. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -11,6 +12,7 @@ import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmButton } from '../../ui/controls/dialog.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { EndpointLink, MessageLink, OutcomeChip, StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
@@ -77,9 +79,7 @@ function GroupFacts({ group }: Readonly<{ group: FailureGroup }>) {
         <GroupMark group={group} />
       </Fact>
       <Fact name="Messages">
-        <Link to="/messages" search={{ group: key }}>
-          {count.toLocaleString('en')}
-        </Link>
+        <TextLink to="/messages" search={{ group: key }} text={count.toLocaleString('en')} />
         {left.data === undefined ? null : (
           <>
             {', of them '}
@@ -155,11 +155,7 @@ function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
                 </li>
               ))}
             </ul>
-            {next !== undefined && (
-              <Link to="/messages" search={{ group: key }}>
-                All messages of the group
-              </Link>
-            )}
+            {next !== undefined && <TextLink to="/messages" search={{ group: key }} text="All messages of the group" />}
           </>
         )}
       </QueryView>

@@ -10,6 +10,7 @@ import type { Draft } from '../../draft/draft.ts'
 import { useDraft, useDraftNow } from '../../draft/use-draft.ts'
 import { usePublishing } from '../../publish/use-publishing.tsx'
 import { Button } from '../../ui/controls/button.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { DocumentState } from '../../ui/endpoint/document-state.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
 import { Empty } from '../../ui/states/states.tsx'
@@ -44,9 +45,7 @@ function DraftMapping({ draft, stored }: Readonly<{ draft: Draft; stored: UseQue
         refused={refused ?? (canRedo ? undefined : 'There is nothing to redo.')}
         onPress={draft.redo}
       />
-      <Link className="button" to="/endpoints/by-example" search={{ endpoint: draft.id }}>
-        By example
-      </Link>
+      <TextLink className="button" to="/endpoints/by-example" search={{ endpoint: draft.id }} text="By example" />
       <Link className="button" to="/endpoints/$id/edit" params={{ id: draft.id }} search={toEditor}>
         Open in the editor
       </Link>

@@ -1,10 +1,12 @@
 /** `/messages/:id`: one message, beside the list: what happened, where the time went, and what can be done about it. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useLayoutEffect, useRef } from 'react'
 import { SOURCE_WORDS } from '../../../../src/core/origin.ts'
 import { queries } from '../../api/queries.ts'
 import type { MessageRecord } from '../../api/records/record-types.ts'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { EndpointLink, LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
@@ -185,11 +187,7 @@ function Failure({
           </>
         )}
         {(stage ?? path) !== undefined && '. '}
-        {group !== undefined && (
-          <Link to="/groups/$key" params={{ key: group }}>
-            Failures that are alike
-          </Link>
-        )}
+        {group !== undefined && <TextLink to="/groups/$key" params={{ key: group }} text="Failures that are alike" />}
       </p>
     </div>
   )

@@ -1,4 +1,5 @@
 /** `/`: whether the service is ready, how its messages go, and what needs somebody. */
+
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -9,6 +10,7 @@ import type { GroupList } from '../../api/records/replay-calls.ts'
 import { useRefusal } from '../../api/session.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { COUNTED_AS_FAILED, minuteSeries } from '../../ui/charts/minute-series.ts'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { Figures, share, shortNumber, wholeNumber } from '../../ui/data/figures.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
@@ -51,15 +53,9 @@ function FirstStep() {
       action={
         refused === undefined ? (
           <>
-            <Link className="button primary" to="/endpoints" search={{ dialog: 'new' }}>
-              New endpoint
-            </Link>
+            <TextLink className="button primary" to="/endpoints" search={{ dialog: 'new' }} text="New endpoint" />
             <p className="quiet">
-              or{' '}
-              <Link to="/endpoints" search={{ dialog: 'import' }}>
-                import documents
-              </Link>{' '}
-              that you have
+              or <TextLink to="/endpoints" search={{ dialog: 'import' }} text="import documents" /> that you have
             </p>
           </>
         ) : (

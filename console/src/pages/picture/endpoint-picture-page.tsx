@@ -1,9 +1,11 @@
 /** `/endpoints/:id/picture`: what an endpoint does with its messages, and where they failed in the last hour. */
+
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { Figures, wholeNumber } from '../../ui/data/figures.tsx'
 import { duration } from '../../ui/data/time.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
@@ -76,17 +78,11 @@ function toItem({ endpointId }: Schemas['EndpointGraph'], node: Node): GraphItem
     ),
     link: (children) =>
       kind === 'table' ? (
-        <Link to="/tables/$name" params={{ name }}>
-          {children}
-        </Link>
+        <TextLink to="/tables/$name" params={{ name }} text={children} />
       ) : kind === 'mapping' ? (
-        <Link to="/endpoints/$id/mapping" params={{ id: endpointId }}>
-          {children}
-        </Link>
+        <TextLink to="/endpoints/$id/mapping" params={{ id: endpointId }} text={children} />
       ) : (
-        <Link to="/endpoints/$id/form" params={{ id: endpointId }} search={{ path }}>
-          {children}
-        </Link>
+        <TextLink to="/endpoints/$id/form" params={{ id: endpointId }} search={{ path }} text={children} />
       ),
   }
 }

@@ -1,10 +1,12 @@
 /** `/picture`: which topics, systems and tables endpoints share, and so who feeds whom. */
+
 import { useQuery } from '@tanstack/react-query'
-import { getRouteApi, Link } from '@tanstack/react-router'
+import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
 import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { type GraphItem, GraphView } from '../../ui/graph/graph-view.tsx'
 import { Page } from '../../ui/states/page.tsx'
@@ -48,11 +50,7 @@ function Picture({ graph, search: { focus, q } }: Readonly<{ graph: Schemas['Ser
     return edges.filter(({ from, to, reads }) => reads === undefined || !sent.has(`${from} ${to}`))
   }, [edges])
   const items = useMemo(() => nodes.map((node) => toItem(node, focus)), [nodes, focus])
-  const all = (
-    <Link to="/picture" search={{}}>
-      Show all endpoints
-    </Link>
-  )
+  const all = <TextLink to="/picture" search={{}} text="Show all endpoints" />
   if (total === 0) {
     return (
       <Empty title="No active endpoint matches" action={q === undefined && focus === undefined ? undefined : all}>
@@ -90,15 +88,9 @@ function toItem({ id, kind, name, entrances, count, failures, endpoints }: Node,
     corner: isEndpoint && (
       <span className="row">
         {(failures ?? 0) > 0 && <FailureLink count={failures ?? 0} of={{ endpoint: [id] }} />}
-        <Link to="/endpoints/$id/picture" params={{ id }} aria-label={`Picture of ${name}`}>
-          Picture
-        </Link>
+        <TextLink to="/endpoints/$id/picture" params={{ id }} aria-label={`Picture of ${name}`} text="Picture" />
       </span>
     ),
-    link: (children) => (
-      <Link to="/picture" search={{ focus: id }}>
-        {children}
-      </Link>
-    ),
+    link: (children) => <TextLink to="/picture" search={{ focus: id }} text={children} />,
   }
 }

@@ -1,4 +1,5 @@
 /** `/replays/:plan`: what a plan will run, what it cannot and why, and how far it got. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
@@ -12,6 +13,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmButton } from '../../ui/controls/dialog.tsx'
 import { Checkbox, TextField } from '../../ui/controls/fields.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { EndpointLink, LabelChip, MessageLink, OutcomeChip, StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
@@ -79,9 +81,7 @@ export default function PlanPage() {
 const isOver = (state: ReplayPlan['state']): boolean => state === 'finished' || state === 'cancelled'
 
 const FailedByCause = ({ className }: Readonly<{ className?: string }>) => (
-  <Link className={className} to="/groups" search={{ source: ['replay'] }}>
-    Failed replays by cause
-  </Link>
+  <TextLink className={className} to="/groups" search={{ source: ['replay'] }} text="Failed replays by cause" />
 )
 
 type ReplaysProps = Readonly<{ title: string; replays?: ReplayPlan['failures'] | undefined; children?: ReactNode }>
@@ -177,9 +177,7 @@ function PlanControls({ plan }: Readonly<{ plan: ReplayPlan }>) {
     return (
       <div className="row">
         {plan.failed > 0 && <FailedByCause className="button primary" />}
-        <Link className="button" to="/groups">
-          Failures that are left
-        </Link>
+        <TextLink className="button" to="/groups" text="Failures that are left" />
       </div>
     )
   }

@@ -1,4 +1,5 @@
 /** `/endpoints/:id/stats`: how the messages of an endpoint went, as charts with their tables. */
+
 import { useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
@@ -7,6 +8,7 @@ import { queries } from '../../api/queries.ts'
 import { LazyLineChart } from '../../ui/charts/lazy-line-chart.tsx'
 import { COUNTED_AS_FAILED, minuteSeries } from '../../ui/charts/minute-series.ts'
 import { SelectField } from '../../ui/controls/fields.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Figures, share, wholeNumber } from '../../ui/data/figures.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
@@ -36,9 +38,7 @@ export default function StatsPage() {
       part="Statistics"
       actions={
         <>
-          <Link className="button" to="/unmapped" search={{ endpoint: id }}>
-            Unmapped codes
-          </Link>
+          <TextLink className="button" to="/unmapped" search={{ endpoint: id }} text="Unmapped codes" />
           <CaptureButton id={id} />
         </>
       }

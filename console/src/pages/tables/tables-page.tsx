@@ -1,10 +1,12 @@
 /** `/tables`: what endpoints translate codes with. */
+
 import { Link } from '@tanstack/react-router'
 import { get } from '../../api/client.ts'
 import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import type { TableRow } from '../../api/table-calls.ts'
 import { DialogButton } from '../../ui/controls/dialog.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { byteCount, Time } from '../../ui/data/time.tsx'
@@ -18,11 +20,7 @@ const COLUMNS: readonly Column<TableRow>[] = [
   {
     title: 'Table',
     isName: true,
-    render: ({ name }) => (
-      <Link to="/tables/$name" params={{ name }} data-row className="row-link">
-        {name}
-      </Link>
-    ),
+    render: ({ name }) => <TextLink to="/tables/$name" params={{ name }} data-row className="row-link" text={name} />,
   },
   { title: 'Rows', align: 'end', render: ({ rows }) => wholeNumber(rows) },
   { title: 'Columns', render: ({ columns }) => <VisibleText text={columns.join(', ')} max={200} /> },

@@ -13,6 +13,7 @@ import { Button } from '../../ui/controls/button.tsx'
 import { Checkbox, SelectField, TextField, toChoices } from '../../ui/controls/fields.tsx'
 import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
 import { PlanButton } from '../../ui/controls/plan-button.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { type Column, DataTable, FreshRows, useStableRows } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { EndpointLink, StatusChip } from '../../ui/data/status-chip.tsx'
@@ -319,10 +320,8 @@ const unmappedColumns = (
     title: 'Table',
     render: ({ table: { name }, code, column }) => (
       <span>
-        <Link to="/tables/$name" params={{ name }} search={{ search: code }}>
-          {name}
-        </Link>{' '}
-        · <VisibleText text={column} max={MAX_CHARACTERS} />
+        <TextLink to="/tables/$name" params={{ name }} search={{ search: code }} text={name} /> ·{' '}
+        <VisibleText text={column} max={MAX_CHARACTERS} />
       </span>
     ),
   },
@@ -347,9 +346,7 @@ const unmappedColumns = (
       newest === undefined ? (
         <Time at={lastAt} />
       ) : (
-        <Link to="/messages/$id" params={{ id: newest }} title="The newest message">
-          <Time at={lastAt} />
-        </Link>
+        <TextLink to="/messages/$id" params={{ id: newest }} title="The newest message" text={<Time at={lastAt} />} />
       ),
   },
   {

@@ -1,4 +1,5 @@
 /** `/endpoints/:id/tests`: the stored tests, what they found the last time, and changing them. */
+
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { getRouteApi, Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -11,6 +12,7 @@ import { LazyCodeEditor } from '../../ui/code/lazy-views.tsx'
 import { Button } from '../../ui/controls/button.tsx'
 import { ConfirmButton, ConfirmDialog } from '../../ui/controls/dialog.tsx'
 import { TaskButton } from '../../ui/controls/plan-button.tsx'
+import { TextLink } from '../../ui/controls/text-link.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { duration } from '../../ui/data/time.tsx'
@@ -67,11 +69,7 @@ export default function TestsPage() {
           file.tests.length === 0 ? (
             <Empty
               title="There are no tests yet"
-              action={
-                <Link className="button" to="/endpoints/$id/edit" params={{ id }}>
-                  Open the editor
-                </Link>
-              }
+              action={<TextLink className="button" to="/endpoints/$id/edit" params={{ id }} text="Open the editor" />}
             >
               A test is a message with what must come of it. Run a message in the editor and save it as a test; it then
               runs at each change of the endpoint.

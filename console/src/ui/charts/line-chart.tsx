@@ -1,8 +1,10 @@
 /** Values over time as lines, and the same values as a table for screen readers; both lead to the messages of a time. */
-import { Link, useNavigate } from '@tanstack/react-router'
+
+import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useEffectEvent, useId, useRef, useState } from 'react'
 import uPlot from 'uplot'
 import type { MessageFilters } from '../../api/records/record-types.ts'
+import { TextLink } from '../controls/text-link.tsx'
 import { exactTime } from '../data/time.tsx'
 import { scheme } from '../theme.ts'
 import 'uplot/dist/uPlot.min.css'
@@ -188,9 +190,7 @@ export function LineChart({ title, times, series, format }: LineChartProps) {
                   {series.map((one) => (
                     <td key={one.name} className="end">
                       {one.messages && one.values[index] ? (
-                        <Link to="/messages" search={searchFor(one, index)}>
-                          {valueAt(one, index)}
-                        </Link>
+                        <TextLink to="/messages" search={searchFor(one, index)} text={valueAt(one, index)} />
                       ) : (
                         valueAt(one, index)
                       )}

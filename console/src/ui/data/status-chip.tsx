@@ -1,7 +1,7 @@
 /** A state in one word, by sign, word and colour: the colour alone says nothing. */
 
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { TextLink } from '../controls/text-link.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 
 export type Tone = 'good' | 'warn' | 'bad' | 'quiet' | 'busy'
@@ -55,13 +55,9 @@ export const EndpointLink = ({
   name = id,
   max = 200,
 }: Readonly<{ id: string; name?: string | undefined; max?: number }>) => (
-  <Link to="/endpoints/$id/edit" params={{ id }}>
-    <VisibleText text={name} max={max} />
-  </Link>
+  <TextLink to="/endpoints/$id/edit" params={{ id }} text={<VisibleText text={name} max={max} />} />
 )
 
 export const MessageLink = ({ id, children = <code>{id}</code> }: Readonly<{ id: string; children?: ReactNode }>) => (
-  <Link to="/messages/$id" params={{ id }}>
-    {children}
-  </Link>
+  <TextLink to="/messages/$id" params={{ id }} text={children} />
 )

@@ -1,10 +1,12 @@
 /** The versions of an endpoint or a table: the list of them, two that are compared, and going back to one. */
-import { Link, useNavigate } from '@tanstack/react-router'
+
+import { useNavigate } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import type { Schemas } from '../../api/client.ts'
 import { useRefusal } from '../../api/session.ts'
 import { DialogButton } from '../controls/dialog.tsx'
 import { SelectField } from '../controls/fields.tsx'
+import { TextLink } from '../controls/text-link.tsx'
 import { Empty } from '../states/states.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import { type Column, DataTable } from './data-table.tsx'
@@ -100,11 +102,7 @@ export function VersionsView<Listed extends ListedVersion>(props: VersionsViewPr
               {name}
             </span>
           )
-        return (
-          <Link to="." search={{ from: before, to: one.version }} resetScroll={false} data-row>
-            {name}
-          </Link>
-        )
+        return <TextLink to="." search={{ from: before, to: one.version }} resetScroll={false} data-row text={name} />
       },
     },
     ...VERSION_COLUMNS,

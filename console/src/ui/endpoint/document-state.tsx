@@ -1,7 +1,8 @@
 /** Shown while the document of an endpoint loads, and where it cannot be read. */
+
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { asFailure } from '../../api/api-failure.ts'
+import { TextLink } from '../controls/text-link.tsx'
 import { FailureNotice } from '../states/failure-notice.tsx'
 import { Page } from '../states/page.tsx'
 import { Loading } from '../states/states.tsx'
@@ -23,9 +24,7 @@ export function DocumentState({ title, query: { error, refetch } }: DocumentStat
       )}
       {isFinal && (
         <p>
-          <Link className="button" to="/endpoints">
-            All endpoints
-          </Link>
+          <TextLink className="button" to="/endpoints" text="All endpoints" />
         </p>
       )}
     </Page>

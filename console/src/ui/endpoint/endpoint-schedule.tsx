@@ -1,11 +1,12 @@
 /** The schedule of an endpoint on its pages, and a run on request with its result. */
-import { Link } from '@tanstack/react-router'
+
 import { useState } from 'react'
 import { type RunOfSchedule, runSchedule, type Schedule } from '../../api/endpoint-calls.ts'
 import type { EndpointRow } from '../../api/endpoint-row.ts'
 import { queryParts, reload } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { ConfirmDialog, DialogButton } from '../controls/dialog.tsx'
+import { TextLink } from '../controls/text-link.tsx'
 import { OutcomeChip } from '../data/status-chip.tsx'
 import { duration } from '../data/time.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
@@ -17,9 +18,7 @@ export function EndpointSchedule({ row, schedule }: EndpointScheduleProps) {
   return (
     <div className="endpoint-schedule row">
       <ScheduleFacts schedule={schedule} />
-      <Link to="/messages" search={{ endpoint: [row.id], source: ['schedule'] }}>
-        All runs
-      </Link>
+      <TextLink to="/messages" search={{ endpoint: [row.id], source: ['schedule'] }} text="All runs" />
       <DialogButton
         text="Run now …"
         tone="quiet"
@@ -64,9 +63,7 @@ function Result({ run, onFollow }: Readonly<{ run: RunOfSchedule; onFollow(): vo
       </p>
       {error === undefined ? null : <VisibleText as="p" className="failure-sentence" text={error} />}
       <p>
-        <Link to="/messages/$id" params={{ id: messageId }} onClick={onFollow}>
-          Open the message
-        </Link>
+        <TextLink to="/messages/$id" params={{ id: messageId }} onClick={onFollow} text="Open the message" />
       </p>
     </div>
   )

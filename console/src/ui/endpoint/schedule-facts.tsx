@@ -1,6 +1,7 @@
 /** When a schedule is due, how its last run ended, and which of its times were skipped. */
-import { Link } from '@tanstack/react-router'
+
 import type { Schedule } from '../../api/endpoint-calls.ts'
+import { TextLink } from '../controls/text-link.tsx'
 import { OutcomeChip, StatusChip } from '../data/status-chip.tsx'
 import { Time } from '../data/time.tsx'
 
@@ -20,9 +21,7 @@ export function ScheduleFacts({ schedule }: Readonly<{ schedule: Schedule }>) {
           {last.messageId === undefined ? (
             <Time at={last.startedAt} />
           ) : (
-            <Link to="/messages/$id" params={{ id: last.messageId }}>
-              <Time at={last.startedAt} />
-            </Link>
+            <TextLink to="/messages/$id" params={{ id: last.messageId }} text={<Time at={last.startedAt} />} />
           )}{' '}
           <OutcomeChip outcome={last.outcome} />
         </span>

@@ -1,11 +1,13 @@
 /** The draft as forms, a section at a time. They edit the text of the draft, and only where somebody changes something. */
-import { getRouteApi, Link } from '@tanstack/react-router'
+
+import { getRouteApi } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useImperativeHandle, useMemo, useRef, useState } from 'react'
 import { useRefusal } from '../../../api/session.ts'
 import { syntaxFaults } from '../../../draft/document-faults.ts'
 import { NEW, smallestEdit } from '../../../draft/draft.ts'
 import { setValue } from '../../../draft/json-edits.ts'
 import { listMembers, memberNamed, nodeAt, pathAt, readTree } from '../../../draft/json-places.ts'
+import { TextLink } from '../../../ui/controls/text-link.tsx'
 import { StatusChip } from '../../../ui/data/status-chip.tsx'
 import { Empty, Loading } from '../../../ui/states/states.tsx'
 import { FaultList } from '../document/fault-list.tsx'
@@ -66,13 +68,9 @@ export function FormPane(props: PaneProps) {
   }
   const toText = (path: string, children: string) =>
     draft.id === NEW ? (
-      <Link to="/endpoints/new" search={{ path }}>
-        {children}
-      </Link>
+      <TextLink to="/endpoints/new" search={{ path }} text={children} />
     ) : (
-      <Link to="/endpoints/$id/edit" params={{ id: draft.id }} search={{ ...data, path }}>
-        {children}
-      </Link>
+      <TextLink to="/endpoints/$id/edit" params={{ id: draft.id }} search={{ ...data, path }} text={children} />
     )
   const lookups = nodeAt(root, ['requests', 'lookup'])
   const ids = (lookups?.type === 'array' ? (lookups.children ?? []) : []).map((one) =>
@@ -106,9 +104,7 @@ export function FormPane(props: PaneProps) {
       if (path === 'inputValidation') return <ValidationForm at={VALIDATION} text={text} report={report} />
       if (path === 'inputMapping' && draft.id !== NEW) {
         return (
-          <Link to="/endpoints/$id/mapping" params={{ id: draft.id }} search={data}>
-            Open the mapping view
-          </Link>
+          <TextLink to="/endpoints/$id/mapping" params={{ id: draft.id }} search={data} text="Open the mapping view" />
         )
       }
       const id = path === 'requests.lookup[]' && (memberNamed(nodeAt(root, place), 'id')?.value as unknown)

@@ -1,9 +1,11 @@
 /** What runs on what: the message, the version that processed it, what could not be reproduced, and the document that runs. */
+
 import { Link } from '@tanstack/react-router'
 import type { RunReport } from '../../../api/run-calls.ts'
 import { useRefusal } from '../../../api/session.ts'
 import { Button } from '../../../ui/controls/button.tsx'
 import { Checkbox, SelectField } from '../../../ui/controls/fields.tsx'
+import { TextLink } from '../../../ui/controls/text-link.tsx'
 import { OutcomeChip } from '../../../ui/data/status-chip.tsx'
 import { FaultDetails } from '../../../ui/states/failure-notice.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
@@ -69,10 +71,7 @@ function LoadedData({ id, data, report }: Readonly<{ id: string; data: RunData; 
   if (data.kind === 'typed') {
     return (
       <p>
-        A message of your own.{' '}
-        <Link to="/messages" search={{ endpoint: [id] }}>
-          Load a recorded one
-        </Link>
+        A message of your own. <TextLink to="/messages" search={{ endpoint: [id] }} text="Load a recorded one" />
       </p>
     )
   }
@@ -113,9 +112,7 @@ function LoadedData({ id, data, report }: Readonly<{ id: string; data: RunData; 
         {recorded?.group === undefined ? null : (
           <>
             {' · '}
-            <Link to="/groups/$key" params={{ key: recorded.group }}>
-              Failures that are alike
-            </Link>
+            <TextLink to="/groups/$key" params={{ key: recorded.group }} text="Failures that are alike" />
           </>
         )}
       </p>
@@ -132,7 +129,5 @@ function LoadedData({ id, data, report }: Readonly<{ id: string; data: RunData; 
 }
 
 const WithoutData = ({ id }: Readonly<{ id: string }>) => (
-  <Link to="/endpoints/$id/edit" params={{ id }}>
-    Type a message instead
-  </Link>
+  <TextLink to="/endpoints/$id/edit" params={{ id }} text="Type a message instead" />
 )

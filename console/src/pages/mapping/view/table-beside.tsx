@@ -1,10 +1,11 @@
 /** The table that an entry translates codes with, beside the entry. */
+
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { answerKey, keyed } from '../../../api/query-keys.ts'
 import { readRows, type TablePage } from '../../../api/table-calls.ts'
 import { TextField } from '../../../ui/controls/fields.tsx'
+import { TextLink } from '../../../ui/controls/text-link.tsx'
 import { QueryView } from '../../../ui/states/states.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 
@@ -29,10 +30,7 @@ function Rows({ table: name, column }: Readonly<{ table: string; column?: string
   return (
     <section aria-label={`Table ${name}`}>
       <h3>
-        Table{' '}
-        <Link to="/tables/$name" params={{ name }}>
-          {name}
-        </Link>
+        Table <TextLink to="/tables/$name" params={{ name }} text={name} />
       </h3>
       <TextField label="Search the table" type="search" value={search} onChange={setSearch} />
       <QueryView query={query} what="Loading the table">
