@@ -1,4 +1,5 @@
 /** The documents of a file, each as the text that it has there: numbers and the order of names stay as they are written. */
+import { isRecord } from '../../api/given-parts.ts'
 
 /** Nothing longer is parsed in the page. */
 export const MAX_FILE_BYTES = 1_048_576
@@ -20,7 +21,7 @@ export function splitDocuments(text: string): readonly FoundDocument[] | string 
   const values = Array.isArray(value) ? value : [value]
   const texts = Array.isArray(value) ? splitElements(content) : [content.trim()]
   if (values.length === 0) return 'It has no document.'
-  if (!values.every(isObject)) return 'It is neither a document nor an array of documents.'
+  if (!values.every(isRecord)) return 'It is neither a document nor an array of documents.'
   return values.map(({ name, _id }, index) => ({
     text: texts[index] ?? '',
     name: asText(name),
@@ -54,8 +55,5 @@ function findStringEnd(text: string, start: number): number {
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1
   return at
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const asText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiFailure } from '../../../api/api-failure.ts'
-import { type CannedAnswers, readGiven } from '../../../api/given-parts.ts'
+import { type CannedAnswers, isRecord, readGiven } from '../../../api/given-parts.ts'
 import { queries } from '../../../api/queries.ts'
 import { answerKey, keyed, reload } from '../../../api/query-keys.ts'
 import {
@@ -123,7 +123,8 @@ function BodiesChoice({ isPseudonymous, onChange }: BodiesChoiceProps) {
   )
 }
 
-const WORDS: Readonly<Record<Counted, string>> = {
+/** What of a run counts, in words. */
+const WORDS = {
   outcome: 'Outcome',
   status: 'Status of the answer',
   body: 'Body of the answer',
@@ -131,13 +132,15 @@ const WORDS: Readonly<Record<Counted, string>> = {
   calls: 'Calls of other systems',
   failure: 'Failure',
   state: 'State for the next message',
-}
+} as const
+type Counted = keyof typeof WORDS
 
 type TestFormProps = Readonly<{ id: string; document: string; name: string; made: Made; onClose(): void }>
 
 function TestForm({ id, document, name, made, onClose }: TestFormProps) {
   const { given, source, snapshot, notReproduced, endsOtherwise } = made
-  const offered = countable(snapshot)
+  const all = expectable(snapshot)
+  const offered = (Object.keys(WORDS) as Counted[]).filter((one) => all[one] !== undefined)
   const [counts, setCounts] = useState<ReadonlySet<Counted>>(() => new Set(offered.filter((one) => one !== 'headers')))
   const [ignored, setIgnored] = useState<readonly string[]>([])
   const createTest = (found: Given): StoredTest => ({
@@ -240,9 +243,6 @@ type TestSource = Readonly<{
   due: string | undefined
 }>
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Answers that the user wrote come in place of recorded ones; those of live calls were seen in the run. */
 function testInputFromRun({ data, recorded, answers, calls, due }: TestSource): Given {
   const base: Given =
@@ -260,7 +260,7 @@ function testInputFromRun({ data, recorded, answers, calls, due }: TestSource): 
   }
 }
 
-const asAnswers = (value: unknown): CannedAnswers => (isObject(value) ? (value as CannedAnswers) : {})
+const asAnswers = (value: unknown): CannedAnswers => (isRecord(value) ? (value as CannedAnswers) : {})
 
 function parseMessage({ body, contentType, headers, query, urlParams }: TypedMessage, due: string | undefined): Given {
   const object = (text: string) => (text.trim() === '' ? undefined : (JSON.parse(text) as unknown))
@@ -313,49 +313,36 @@ const readable = (answer: CannedAnswer | readonly CannedAnswer[]): unknown => {
 
 const isJson = (contentType: string | undefined): boolean => contentType === undefined || /[/+]json/.test(contentType)
 
-/** What of a run counts. */
-const COUNTED = ['outcome', 'status', 'body', 'headers', 'calls', 'failure', 'state'] as const
-type Counted = (typeof COUNTED)[number]
-
-/** In: what the service saw in the run (a snapshot). Out: what of it the run has. */
-function countable(snapshot: Given): readonly Counted[] {
-  const answer = isObject(snapshot.answer) ? snapshot.answer : {}
-  const has: Readonly<Record<Counted, boolean>> = {
-    outcome: snapshot.outcome !== undefined,
-    status: answer.status !== undefined,
-    body: answer.body !== undefined,
-    headers: isObject(answer.headers) && Object.keys(answer.headers).length > 0,
-    calls: true,
-    failure: snapshot.failure !== undefined,
-    state: snapshot.state !== undefined,
-  }
-  return COUNTED.filter((one) => has[one])
+/**
+ * In: what the service saw in the run (a snapshot), and JSON Pointers into the body of the answer where anything may be. Out: what
+ * a test can expect of it; undefined for what the run does not have.
+ */
+function expectable({ outcome, answer, calls, failure, state }: Given, ignored: readonly string[] = []) {
+  const { status, body, headers } = isRecord(answer) ? answer : {}
+  const hasHeaders = isRecord(headers) && Object.keys(headers).length > 0
+  return {
+    outcome,
+    status,
+    body: body === undefined ? undefined : withAnything(body, ignored),
+    headers: hasHeaders ? literally(headers) : undefined,
+    calls: expectedCalls(calls),
+    failure: literally(failure),
+    state: literally(state),
+  } satisfies Record<Counted, unknown>
 }
 
-/**
- * In: a snapshot, what counts, and JSON Pointers into the body of the answer where anything may be. Out: `expect` of the
- * test.
- */
+/** Out: `expect` of the test. */
 function createExpectation(snapshot: Given, counts: ReadonlySet<Counted>, ignored: readonly string[]): Given {
-  const answer = isObject(snapshot.answer) ? snapshot.answer : {}
-  const parts = {
-    ...(counts.has('status') && { status: answer.status }),
-    ...(counts.has('headers') && { headers: literally(answer.headers) }),
-    ...(counts.has('body') && { body: withAnything(answer.body, ignored) }),
-  }
-  return {
-    ...(counts.has('outcome') && { outcome: snapshot.outcome }),
-    ...(Object.keys(parts).length > 0 && { answer: parts }),
-    ...(counts.has('calls') && { calls: expectedCalls(snapshot.calls) }),
-    ...(counts.has('failure') && { failure: literally(snapshot.failure) }),
-    ...(counts.has('state') && { state: literally(snapshot.state) }),
-  }
+  const all = Object.entries(expectable(snapshot, ignored)).filter(([name]) => counts.has(name as Counted))
+  const { status, headers, body, ...others }: Given = Object.fromEntries(all)
+  const answer = Object.entries({ status, headers, body }).filter(([, value]) => value !== undefined)
+  return { ...others, ...(answer.length > 0 && { answer: Object.fromEntries(answer) }) }
 }
 
 /** Headers of calls are left out: credentials of a snapshot are digests, which no call has. */
 function expectedCalls(calls: unknown): unknown {
   if (!Array.isArray(calls)) return []
-  return calls.filter(isObject).map(({ headers: _headers, ...call }) => ({
+  return calls.filter(isRecord).map(({ headers: _headers, ...call }) => ({
     ...call,
     ...(call.body !== undefined && { body: literally(call.body) }),
   }))
@@ -364,7 +351,7 @@ function expectedCalls(calls: unknown): unknown {
 /** An object of which a name could be read as an operator is taken literally. */
 function literally(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(literally)
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   if (Object.keys(value).some((name) => name.startsWith('$'))) return { $literal: value }
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, literally(inner)]))
 }
@@ -381,7 +368,7 @@ function replaceAt(value: unknown, paths: readonly (readonly string[])[]): unkno
   if (paths.some((path) => path.length === 0)) return { $any: true }
   const below = (name: string) => paths.filter(([first]) => first === name).map(([, ...rest]) => rest)
   if (Array.isArray(value)) return value.map((item, index) => replaceAt(item, below(String(index))))
-  if (!isObject(value)) return value
+  if (!isRecord(value)) return value
   // Within an object that is taken literally no place can be left open.
   if (Object.keys(value).some((name) => name.startsWith('$'))) return { $any: true }
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, replaceAt(inner, below(name))]))
