@@ -25,7 +25,7 @@ import { StatusChip } from '../ui/data/status-chip.tsx'
 import { ChangeList } from '../ui/endpoint/change-list.tsx'
 import { FailureNotice, FaultDetails } from '../ui/states/failure-notice.tsx'
 import { notify } from '../ui/states/notices.tsx'
-import { Loading, QueryView } from '../ui/states/states.tsx'
+import { Answer, Loading, QueryView } from '../ui/states/states.tsx'
 import { VisibleText } from '../ui/text/visible-text.tsx'
 
 /** What was published. */
@@ -191,24 +191,26 @@ type DraftTestsProps = Readonly<{ id: string; text: string; added: readonly Stor
 /** `added`: tests that are stored with the draft. */
 function DraftTests({ id, text, added }: DraftTestsProps) {
   const count = String(added.length)
-  const query = useQuery({
-    ...keyed(answerKey<TestReport | null>('endpoints', 'draft-tests', id, text, count), async ({ signal }) => {
-      const { file } = id === NEW ? { file: { tests: [] } } : await readTests(id, signal)
-      const tests = withTests(file, added)
-      if (tests.tests.length === 0) return null
-      const of = id === NEW ? '' : `"endpointId":${JSON.stringify(id)},`
-      const given = added.length === 0 ? '' : `"tests":${JSON.stringify(tests)},`
-      return runTests(`{${of}${given}"endpoint":${text}}`)
-    }),
-  })
   return (
     <section aria-label="Tests">
       <h3>Tests</h3>
-      <QueryView query={query} what="Running the tests of the endpoint">
+      <Answer
+        of={{
+          ...keyed(answerKey<TestReport | null>('endpoints', 'draft-tests', id, text, count), async ({ signal }) => {
+            const { file } = id === NEW ? { file: { tests: [] } } : await readTests(id, signal)
+            const tests = withTests(file, added)
+            if (tests.tests.length === 0) return null
+            const of = id === NEW ? '' : `"endpointId":${JSON.stringify(id)},`
+            const given = added.length === 0 ? '' : `"tests":${JSON.stringify(tests)},`
+            return runTests(`{${of}${given}"endpoint":${text}}`)
+          }),
+        }}
+        what="Running the tests of the endpoint"
+      >
         {(report) =>
           report === null ? <p className="quiet">The endpoint has no tests.</p> : <TestResults {...report} />
         }
-      </QueryView>
+      </Answer>
     </section>
   )
 }

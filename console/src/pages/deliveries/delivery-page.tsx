@@ -25,7 +25,7 @@ import { EndpointLink, MessageLink, OutcomeChip, StatusChip, type Tone } from '.
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount, duration, Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
-import { QueryView, Section } from '../../ui/states/states.tsx'
+import { Answer, QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 /** An attempt that changes no state is no event. */
@@ -99,39 +99,36 @@ function DeliveryFacts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
   )
 }
 
-function Attempts({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery: DeliveryDetail }>) {
-  return (
-    <Section title="Attempts">
-      {attempts > lastAttempts.length && (
-        <p>
-          The latest {lastAttempts.length} of {attempts.toLocaleString('en')} are shown.
-        </p>
-      )}
-      {lastAttempts.length === 0 ? (
-        <p className="quiet">None was made yet.</p>
-      ) : (
-        <ol reversed className="bullets">
-          {lastAttempts.toReversed().map((attempt) => (
-            <li key={attempt.at}>
-              <Time at={attempt.at} exact />, {duration(attempt.ms)}: <AttemptResult attempt={attempt} />
-            </li>
-          ))}
-        </ol>
-      )}
-    </Section>
-  )
-}
+const Attempts = ({ delivery: { attempts, lastAttempts } }: Readonly<{ delivery: DeliveryDetail }>) => (
+  <Section title="Attempts">
+    {attempts > lastAttempts.length && (
+      <p>
+        The latest {lastAttempts.length} of {attempts.toLocaleString('en')} are shown.
+      </p>
+    )}
+    {lastAttempts.length === 0 ? (
+      <p className="quiet">None was made yet.</p>
+    ) : (
+      <ol reversed className="bullets">
+        {lastAttempts.toReversed().map((attempt) => (
+          <li key={attempt.at}>
+            <Time at={attempt.at} exact />, {duration(attempt.ms)}: <AttemptResult attempt={attempt} />
+          </li>
+        ))}
+      </ol>
+    )}
+  </Section>
+)
 
 /** With the body once somebody asks for it, since that is noted in the audit log. */
 function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryDetail }>) {
   const refused = useRefusal('operator')
   const [isOpen, setOpen] = useState(false)
-  const query = useQuery({ ...queries.deliveryRequest(id), enabled: isOpen })
   if (outgoing === undefined) return null
   return (
     <Section title="What is sent">
       {isOpen ? (
-        <QueryView query={query} what="Loading the request">
+        <Answer of={{ ...queries.deliveryRequest(id), enabled: isOpen }} what="Loading the request">
           {({ body, bodyBase64, masked, ...head }) => (
             <>
               <Head {...head} />
@@ -144,7 +141,7 @@ function Outgoing({ delivery: { id, outgoing } }: Readonly<{ delivery: DeliveryD
               )}
             </>
           )}
-        </QueryView>
+        </Answer>
       ) : (
         <>
           <Head {...outgoing} />

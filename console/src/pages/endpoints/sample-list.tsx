@@ -1,5 +1,4 @@
 /** The samples of the service: each becomes the draft of a new endpoint, with its tests. */
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import type { Got } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
@@ -9,12 +8,11 @@ import { keepDraftTests } from '../../draft/kept-drafts.ts'
 import { useDraft } from '../../draft/use-draft.ts'
 import { Button } from '../../ui/controls/button.tsx'
 import { notify } from '../../ui/states/notices.tsx'
-import { QueryView } from '../../ui/states/states.tsx'
+import { Answer } from '../../ui/states/states.tsx'
 
 type Sample = Got<'/endpoints/samples'>['samples'][number]
 
 export default function SampleList() {
-  const query = useQuery({ ...queries.samples, staleTime: Number.POSITIVE_INFINITY })
   const { draft } = useDraft(NEW)
   const who = useMe()?.who ?? ''
   const navigate = useNavigate()
@@ -25,7 +23,7 @@ export default function SampleList() {
     void navigate({ to: '/endpoints/new', search: { test: tests[0]?.name } })
   }
   return (
-    <QueryView query={query}>
+    <Answer of={{ ...queries.samples, staleTime: Number.POSITIVE_INFINITY }}>
       {({ samples }) => (
         <div className="dialog-form">
           {samples.length === 0 && <p>This installation has no samples.</p>}
@@ -40,6 +38,6 @@ export default function SampleList() {
           ))}
         </div>
       )}
-    </QueryView>
+    </Answer>
   )
 }

@@ -19,7 +19,7 @@ import { EndpointLink, MessageLink, OutcomeChip, StatusChip, type Tone } from '.
 import { Time } from '../../ui/data/time.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
 import { Page } from '../../ui/states/page.tsx'
-import { QueryView, Section } from '../../ui/states/states.tsx'
+import { Answer, QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const MINUTE_MS = 60_000
@@ -138,48 +138,43 @@ function LastHour({ group: { key, minutes } }: Readonly<{ group: FailureGroup }>
   return <LazyLineChart title="Messages by minute, last hour" times={times} series={series} format={wholeNumber} />
 }
 
-function Messages({ group: { key } }: Readonly<{ group: FailureGroup }>) {
-  const query = useQuery(queries.messages({ group: key }, MAX_MESSAGES))
-  return (
-    <Section title="Newest messages">
-      <QueryView query={query} what="Loading messages">
-        {({ messages, next }) => (
-          <>
-            <ul className="bullets">
-              {messages.map(({ id, startedAt, outcome, error = '' }) => (
-                <li key={id}>
-                  <Link to="/messages/$id" params={{ id }} search={{ group: key }}>
-                    <Time at={startedAt} exact />
-                  </Link>{' '}
-                  <OutcomeChip outcome={outcome} /> <VisibleText text={error} max={200} />
-                </li>
-              ))}
-            </ul>
-            {next !== undefined && <TextLink to="/messages" search={{ group: key }} text="All messages of the group" />}
-          </>
-        )}
-      </QueryView>
-    </Section>
-  )
-}
+const Messages = ({ group: { key } }: Readonly<{ group: FailureGroup }>) => (
+  <Section title="Newest messages">
+    <Answer of={queries.messages({ group: key }, MAX_MESSAGES)} what="Loading messages">
+      {({ messages, next }) => (
+        <>
+          <ul className="bullets">
+            {messages.map(({ id, startedAt, outcome, error = '' }) => (
+              <li key={id}>
+                <Link to="/messages/$id" params={{ id }} search={{ group: key }}>
+                  <Time at={startedAt} exact />
+                </Link>{' '}
+                <OutcomeChip outcome={outcome} /> <VisibleText text={error} max={200} />
+              </li>
+            ))}
+          </ul>
+          {next !== undefined && <TextLink to="/messages" search={{ group: key }} text="All messages of the group" />}
+        </>
+      )}
+    </Answer>
+  </Section>
+)
 
 const TONES: Readonly<Record<GroupState, Tone>> = { open: 'bad', acknowledged: 'busy', ignored: 'quiet' }
 const MAX_NOTE_CHARACTERS = 2_000
 
-export function GroupMark({ group: { state, note, by, at, since } }: Readonly<{ group: FailureGroup }>) {
-  return (
-    <div className="row">
-      <StatusChip tone={TONES[state]}>{state}</StatusChip>
-      {by !== undefined && (
-        <span className="quiet">
-          by <VisibleText text={by} max={100} /> <Time at={at} />
-        </span>
-      )}
-      {since !== undefined && since > 0 && <StatusChip tone="warn">{since.toLocaleString('en')} since then</StatusChip>}
-      {note !== undefined && <VisibleText as="p" className="breaks" text={note} />}
-    </div>
-  )
-}
+export const GroupMark = ({ group: { state, note, by, at, since } }: Readonly<{ group: FailureGroup }>) => (
+  <div className="row">
+    <StatusChip tone={TONES[state]}>{state}</StatusChip>
+    {by !== undefined && (
+      <span className="quiet">
+        by <VisibleText text={by} max={100} /> <Time at={at} />
+      </span>
+    )}
+    {since !== undefined && since > 0 && <StatusChip tone="warn">{since.toLocaleString('en')} since then</StatusChip>}
+    {note !== undefined && <VisibleText as="p" className="breaks" text={note} />}
+  </div>
+)
 
 const ACTIONS = [
   {

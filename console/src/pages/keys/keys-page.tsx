@@ -1,6 +1,5 @@
 /** `/keys`: who may call the API, for admins. */
 
-import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useState } from 'react'
 import { api, readData, type Schemas } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
@@ -15,7 +14,7 @@ import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { notify } from '../../ui/states/notices.tsx'
 import { Page } from '../../ui/states/page.tsx'
-import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { Answer, Empty } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type ApiKey = Schemas['Key']
@@ -39,9 +38,8 @@ export default function KeysPage() {
 
 function KeyTable({ first }: Readonly<{ first: ReactNode }>) {
   const me = useMe()
-  const query = useQuery(queries.keys)
   return (
-    <QueryView query={query} what="Loading the keys">
+    <Answer of={queries.keys} what="Loading the keys">
       {({ keys }) =>
         keys.length === 0 ? (
           <Empty title="There are no keys" action={first}>
@@ -57,7 +55,7 @@ function KeyTable({ first }: Readonly<{ first: ReactNode }>) {
           />
         )
       }
-    </QueryView>
+    </Answer>
   )
 }
 
@@ -216,28 +214,26 @@ type ShownKeyProps = Readonly<{
   onClose(): void
 }>
 
-function ShownKey({ made, isFirst, onClose }: ShownKeyProps) {
-  return (
-    <Dialog
-      title="Copy the key now"
-      onClose={onClose}
-      isDismissable={false}
-      actions={
-        <>
-          <Button text="Copy" onPress={() => void copyText(made.key, 'Key')} />
-          <Button text="I have copied it" tone="primary" onPress={onClose} />
-        </>
-      }
-    >
-      <p>
-        This is the key of “<VisibleText text={made.name} max={100} />
-        ”. It is shown this once: the service stores its hash only.
-      </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a key that is wider than the dialog scrolls by keys */}
-      <pre className="shown-key" tabIndex={0} role="group" aria-label="The key">
-        {made.key}
-      </pre>
-      {isFirst && <p>When you close this, the page asks you to sign in with it.</p>}
-    </Dialog>
-  )
-}
+const ShownKey = ({ made, isFirst, onClose }: ShownKeyProps) => (
+  <Dialog
+    title="Copy the key now"
+    onClose={onClose}
+    isDismissable={false}
+    actions={
+      <>
+        <Button text="Copy" onPress={() => void copyText(made.key, 'Key')} />
+        <Button text="I have copied it" tone="primary" onPress={onClose} />
+      </>
+    }
+  >
+    <p>
+      This is the key of “<VisibleText text={made.name} max={100} />
+      ”. It is shown this once: the service stores its hash only.
+    </p>
+    {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a key that is wider than the dialog scrolls by keys */}
+    <pre className="shown-key" tabIndex={0} role="group" aria-label="The key">
+      {made.key}
+    </pre>
+    {isFirst && <p>When you close this, the page asks you to sign in with it.</p>}
+  </Dialog>
+)

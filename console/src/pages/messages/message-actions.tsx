@@ -1,6 +1,5 @@
 /** What can be done with a message. What is not possible stays visible, and says why. */
 
-import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { SOURCE_WORDS } from '../../../../src/core/origin.ts'
@@ -22,7 +21,7 @@ import { duration } from '../../ui/data/time.tsx'
 import { CaptureButton } from '../../ui/endpoint/capture-button.tsx'
 import { useEndpointRow } from '../../ui/endpoint/endpoint-page.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
-import { QueryView } from '../../ui/states/states.tsx'
+import { Answer } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { decodeBodyText } from './body-text.ts'
 import { useMessageBody } from './message-bodies.tsx'
@@ -86,21 +85,23 @@ type CurlDialogProps = Readonly<{ message: MessageRecord; endpointId: string; on
 
 function CurlDialog({ message, endpointId, onClose }: CurlDialogProps) {
   const origin = useMe()?.messageOrigin ?? ''
-  const query = useQuery({
-    ...keyed(answerKey<string>('message', 'curl', message.id, origin), ({ signal }) =>
-      createCurlCommand(message, endpointId, origin, signal),
-    ),
-    gcTime: 0,
-  })
   return (
     <Dialog title="Copy as curl" size="large" onClose={onClose} actions={<Button text="Close" onPress={onClose} />}>
       <p>
         It sends the message to the route that its endpoint has now. Secret headers (authorization, cookies, keys) were
         never recorded: add those that the endpoint needs.
       </p>
-      <QueryView query={query} what="Loading the message">
+      <Answer
+        of={{
+          ...keyed(answerKey<string>('message', 'curl', message.id, origin), ({ signal }) =>
+            createCurlCommand(message, endpointId, origin, signal),
+          ),
+          gcTime: 0,
+        }}
+        what="Loading the message"
+      >
         {(command) => <TextViewer text={command} label="Command" fileName={`${message.id}-curl.sh`} />}
-      </QueryView>
+      </Answer>
     </Dialog>
   )
 }

@@ -11,7 +11,7 @@ import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { EndpointLink, LabelChip, OutcomeChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
-import { QueryView } from '../../ui/states/states.tsx'
+import { Answer } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { MessageActions } from './message-actions.tsx'
 import { MessageBodies } from './message-bodies.tsx'
@@ -26,7 +26,6 @@ export default function MessageDetail() {
   const { id } = route.useParams()
   const navigate = route.useNavigate()
   const heading = useFocusOnChange(id)
-  const query = useQuery(queries.message(id))
   const close = () => {
     void navigate({ to: '/messages', search: withoutBody, resetScroll: false }).then(() => focusRow(id))
   }
@@ -41,9 +40,9 @@ export default function MessageDetail() {
           Close <kbd className="wide-only">Esc</kbd>
         </Link>
       </div>
-      <QueryView query={query} what="Loading the message">
+      <Answer of={queries.message(id)} what="Loading the message">
         {(message) => <Message key={id} message={message} />}
-      </QueryView>
+      </Answer>
     </section>
   )
 }

@@ -15,16 +15,15 @@ import { Figures, share, shortNumber, wholeNumber } from '../../ui/data/figures.
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
 import { Page } from '../../ui/states/page.tsx'
-import { Empty, QueryView, Section } from '../../ui/states/states.tsx'
+import { Answer, Empty, QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 import { MllpPorts } from './mllp-ports.tsx'
 import { TopicConsumers } from './topic-consumers.tsx'
 
 export default function OverviewPage() {
-  const first = useQuery(queries.endpointsFound({ limit: 1 }))
   return (
     <Page title="Overview">
-      <QueryView query={first}>
+      <Answer of={queries.endpointsFound({ limit: 1 })}>
         {({ total }) =>
           total === 0 ? (
             <FirstStep />
@@ -40,7 +39,7 @@ export default function OverviewPage() {
             </>
           )
         }
-      </QueryView>
+      </Answer>
     </Page>
   )
 }
@@ -156,10 +155,9 @@ const MAX_GROUPS = 6
 const OPEN = { state: ['open'], replayed: 'false' } as const
 
 function OpenGroups() {
-  const query = useQuery({ ...queries.groups(OPEN), refetchInterval: EVERY_MS })
   return (
     <Section title="Open failure groups" ground="panel">
-      <QueryView query={query}>
+      <Answer of={{ ...queries.groups(OPEN), refetchInterval: EVERY_MS }}>
         {({ groups }) =>
           groups.length === 0 ? (
             <p className="quiet">No recorded failures are open.</p>
@@ -191,7 +189,7 @@ function OpenGroups() {
             </>
           )
         }
-      </QueryView>
+      </Answer>
     </Section>
   )
 }
@@ -200,10 +198,9 @@ const MAX_FAULTY = 10
 const MAX_FAULTS = 5
 
 function FaultyEndpoints() {
-  const query = useQuery(queries.endpointsFound({ faults: 'true', limit: MAX_FAULTY }))
   return (
     <Section title="Endpoints with faults" ground="panel">
-      <QueryView query={query}>
+      <Answer of={queries.endpointsFound({ faults: 'true', limit: MAX_FAULTY })}>
         {({ endpoints, total }) =>
           total === 0 ? (
             <p className="quiet">Every endpoint is active, without faults.</p>
@@ -218,13 +215,12 @@ function FaultyEndpoints() {
             </>
           )
         }
-      </QueryView>
+      </Answer>
     </Section>
   )
 }
 
 function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: EndpointRow }>) {
-  const query = useQuery(queries.endpointFaults(id))
   return (
     <li className="faulty">
       <span>
@@ -235,7 +231,7 @@ function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: E
           {reason === 'pending' ? 'not compiled yet' : active ? 'active' : 'not active'}
         </StatusChip>
       </span>
-      <QueryView query={query}>
+      <Answer of={queries.endpointFaults(id)}>
         {({ error, faults }) => (
           <>
             {error === undefined ? null : <VisibleText as="span" className="quiet" text={error} />}
@@ -256,7 +252,7 @@ function FaultyEndpoint({ row: { id, name, active, reason } }: Readonly<{ row: E
             </ul>
           </>
         )}
-      </QueryView>
+      </Answer>
     </li>
   )
 }

@@ -1,6 +1,5 @@
 /** `/picture`: which topics, systems and tables endpoints share, and so who feeds whom. */
 
-import { useQuery } from '@tanstack/react-query'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import type { Schemas } from '../../api/client.ts'
@@ -10,7 +9,7 @@ import { TextLink } from '../../ui/controls/text-link.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { type GraphItem, GraphView } from '../../ui/graph/graph-view.tsx'
 import { Page } from '../../ui/states/page.tsx'
-import { Empty, QueryView } from '../../ui/states/states.tsx'
+import { Answer, Empty } from '../../ui/states/states.tsx'
 import { FailureLink } from './failure-link.tsx'
 import type { PictureSearch } from './picture-search.ts'
 
@@ -24,11 +23,6 @@ const route = getRouteApi('/picture')
 export default function ServicePicturePage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const query = useQuery({
-    ...queries.serviceGraph(search),
-    placeholderData: (before) => before,
-    refetchInterval: EVERY_MS,
-  })
   return (
     <Page title="Map of endpoints">
       <FilterBar
@@ -36,9 +30,16 @@ export default function ServicePicturePage() {
         values={{ q: search.q }}
         onChange={({ q }) => void navigate({ search: { focus: search.focus, q }, replace: true })}
       />
-      <QueryView query={query} what="Loading the map">
+      <Answer
+        of={{
+          ...queries.serviceGraph(search),
+          placeholderData: (before) => before,
+          refetchInterval: EVERY_MS,
+        }}
+        what="Loading the map"
+      >
         {(graph) => <Picture graph={graph} search={search} />}
-      </QueryView>
+      </Answer>
     </Page>
   )
 }

@@ -1,5 +1,4 @@
 /** `/settings`: what the service runs with, how long it keeps what, read only; for admins. */
-import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Got } from '../../api/client.ts'
 import { queries } from '../../api/queries.ts'
@@ -7,7 +6,7 @@ import { useRefusal } from '../../api/session.ts'
 import { Checkbox } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { Page } from '../../ui/states/page.tsx'
-import { Empty, QueryView, Section } from '../../ui/states/states.tsx'
+import { Answer, Empty, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type Setting = Got<'/settings'>['groups'][number]['settings'][number]
@@ -22,10 +21,9 @@ export default function SettingsPage() {
 }
 
 function SettingGroups() {
-  const query = useQuery(queries.settings)
   const [isChanged, setChanged] = useState(false)
   return (
-    <QueryView query={query} what="Loading the settings">
+    <Answer of={queries.settings} what="Loading the settings">
       {({ version, groups }) => {
         const shown = groups
           .map(({ title, settings }) => ({ title, rows: settings.filter((one) => !isChanged || !one.isDefault) }))
@@ -47,7 +45,7 @@ function SettingGroups() {
           </>
         )
       }}
-    </QueryView>
+    </Answer>
   )
 }
 

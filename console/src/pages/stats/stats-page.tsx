@@ -14,7 +14,7 @@ import { Figures, share, wholeNumber } from '../../ui/data/figures.tsx'
 import { duration, Time } from '../../ui/data/time.tsx'
 import { CaptureButton } from '../../ui/endpoint/capture-button.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
-import { Empty, QueryView, Section } from '../../ui/states/states.tsx'
+import { Answer, Empty, QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 /** Of the figures and of drift, for which at most one message a second is examined. */
@@ -136,21 +136,18 @@ function Charts({ id, minutes, readAt, length }: ChartsProps) {
 
 type Drift = Schemas['Drift']
 
-function DriftPanel({ id }: Readonly<{ id: string }>) {
-  const query = useQuery({ ...queries.endpointDrift(id), refetchInterval: EVERY_MS })
-  return (
-    <Section title="Drift of the messages" ground="panel">
-      <QueryView query={query} what="Loading the drift">
-        {(drift) => (
-          <>
-            <Sampled {...drift} />
-            {drift.sampled > 0 && <Fields id={id} drift={drift} />}
-          </>
-        )}
-      </QueryView>
-    </Section>
-  )
-}
+const DriftPanel = ({ id }: Readonly<{ id: string }>) => (
+  <Section title="Drift of the messages" ground="panel">
+    <Answer of={{ ...queries.endpointDrift(id), refetchInterval: EVERY_MS }} what="Loading the drift">
+      {(drift) => (
+        <>
+          <Sampled {...drift} />
+          {drift.sampled > 0 && <Fields id={id} drift={drift} />}
+        </>
+      )}
+    </Answer>
+  </Section>
+)
 
 function Sampled({ sample, sampled, cut, since, version }: Drift) {
   if (sample === 0) return <p className="quiet">No messages are examined: DRIFT_SAMPLE is 0.</p>

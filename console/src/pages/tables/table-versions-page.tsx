@@ -10,7 +10,7 @@ import type { Column } from '../../ui/data/data-table.tsx'
 import { wholeNumber } from '../../ui/data/figures.tsx'
 import { VersionsView } from '../../ui/data/versions.tsx'
 import { notify } from '../../ui/states/notices.tsx'
-import { QueryView } from '../../ui/states/states.tsx'
+import { Answer, QueryView } from '../../ui/states/states.tsx'
 import { StoreDialog } from '../../ui/table/store-dialog.tsx'
 import { TableChanges } from '../../ui/table/table-changes.tsx'
 import { TableFrame } from './table-page.tsx'
@@ -83,49 +83,49 @@ const ROWS: readonly Column<TableVersion>[] = [
   { title: 'Rows', align: 'end', render: ({ rows }) => rows?.toLocaleString('en') ?? '–' },
 ]
 
-function Comparison({ name, from, to }: Readonly<{ name: string; from: number; to: number }>) {
-  const difference = useQuery({
-    ...queries.tableDiff(name, from, to),
-    enabled: from !== to,
-    placeholderData: keepPreviousData,
-  })
-  return (
-    <>
-      {from !== to && (
-        <QueryView query={difference} what="Comparing">
-          {(diff) => <TableChanges diff={diff} />}
-        </QueryView>
-      )}
-      <Effect name={name} version={to} />
-    </>
-  )
-}
+const Comparison = ({ name, from, to }: Readonly<{ name: string; from: number; to: number }>) => (
+  <>
+    {from !== to && (
+      <Answer
+        of={{
+          ...queries.tableDiff(name, from, to),
+          enabled: from !== to,
+          placeholderData: keepPreviousData,
+        }}
+        what="Comparing"
+      >
+        {(diff) => <TableChanges diff={diff} />}
+      </Answer>
+    )}
+    <Effect name={name} version={to} />
+  </>
+)
 
 /** What a version changed for messages that came before it; they are run dry once, when this is shown. */
-function Effect({ name, version }: Readonly<{ name: string; version: number }>) {
-  const query = useQuery({ ...queries.tableEffect(name, version), staleTime: Number.POSITIVE_INFINITY })
-  return (
-    <>
-      <h3>Past messages</h3>
-      <QueryView query={query} what="Running past messages dry">
-        {({ before, messages, changed, unknown, ids }) =>
-          messages === 0 ? (
-            <p className="quiet">None of the newest messages read the table.</p>
-          ) : (
-            <p>
-              {wholeNumber(messages)} of the newest messages read the table. Version {version} maps{' '}
-              <strong>{wholeNumber(changed)}</strong> of them otherwise than{' '}
-              {before === 0 ? 'when they came' : `version ${before}`}
-              {unknown > 0 && `; of ${wholeNumber(unknown)}, the bodies were not kept`}.{' '}
-              {ids.length > 0 && (
-                <Link to="/messages" search={{ id: ids }}>
-                  {ids.length < changed ? `Show ${ids.length} of them` : 'Show them'}
-                </Link>
-              )}
-            </p>
-          )
-        }
-      </QueryView>
-    </>
-  )
-}
+const Effect = ({ name, version }: Readonly<{ name: string; version: number }>) => (
+  <>
+    <h3>Past messages</h3>
+    <Answer
+      of={{ ...queries.tableEffect(name, version), staleTime: Number.POSITIVE_INFINITY }}
+      what="Running past messages dry"
+    >
+      {({ before, messages, changed, unknown, ids }) =>
+        messages === 0 ? (
+          <p className="quiet">None of the newest messages read the table.</p>
+        ) : (
+          <p>
+            {wholeNumber(messages)} of the newest messages read the table. Version {version} maps{' '}
+            <strong>{wholeNumber(changed)}</strong> of them otherwise than{' '}
+            {before === 0 ? 'when they came' : `version ${before}`}
+            {unknown > 0 && `; of ${wholeNumber(unknown)}, the bodies were not kept`}.{' '}
+            {ids.length > 0 && (
+              <Link to="/messages" search={{ id: ids }}>
+                {ids.length < changed ? `Show ${ids.length} of them` : 'Show them'}
+              </Link>
+            )}
+          </p>
+        )
+      }
+    </Answer>
+  </>
+)

@@ -265,27 +265,25 @@ function Verdict({ run, skip }: Readonly<{ run: TestRunResult | undefined; skip:
   )
 }
 
-function Mismatches({ mismatches }: Pick<TestResult, 'mismatches'>) {
-  return (
-    <ul className="stack callout bad" aria-label="What differs">
-      {mismatches.map(({ path, message, expected, actual }) => (
-        <li key={`${path} ${message}`}>
-          <p>
-            <VisibleText code text={path} /> <VisibleText text={message} />
-          </p>
-          <Facts>
-            <Fact name="expected">
-              <VisibleText code text={shortJson(expected)} />
-            </Fact>
-            <Fact name="actual">
-              <VisibleText code text={shortJson(actual)} />
-            </Fact>
-          </Facts>
-        </li>
-      ))}
-    </ul>
-  )
-}
+const Mismatches = ({ mismatches }: Pick<TestResult, 'mismatches'>) => (
+  <ul className="stack callout bad" aria-label="What differs">
+    {mismatches.map(({ path, message, expected, actual }) => (
+      <li key={`${path} ${message}`}>
+        <p>
+          <VisibleText code text={path} /> <VisibleText text={message} />
+        </p>
+        <Facts>
+          <Fact name="expected">
+            <VisibleText code text={shortJson(expected)} />
+          </Fact>
+          <Fact name="actual">
+            <VisibleText code text={shortJson(actual)} />
+          </Fact>
+        </Facts>
+      </li>
+    ))}
+  </ul>
+)
 
 type TestResult = TestReport['tests'][number]
 /** `version`: of the document when the run started; undefined if it was not known. */

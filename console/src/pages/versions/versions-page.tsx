@@ -12,17 +12,16 @@ import { VersionsView } from '../../ui/data/versions.tsx'
 import { ChangeList } from '../../ui/endpoint/change-list.tsx'
 import { EndpointPage } from '../../ui/endpoint/endpoint-page.tsx'
 import { notifyStored } from '../../ui/states/notices.tsx'
-import { QueryView } from '../../ui/states/states.tsx'
+import { Answer, QueryView } from '../../ui/states/states.tsx'
 
 const route = getRouteApi('/endpoints/$id/versions')
 
 export default function VersionsPage() {
   const { id } = route.useParams()
   const search = route.useSearch()
-  const query = useQuery(queries.versions(id))
   return (
     <EndpointPage id={id} part="Versions">
-      <QueryView query={query} what="Loading the versions">
+      <Answer of={queries.versions(id)} what="Loading the versions">
         {(versions) => (
           <VersionsView
             versions={versions}
@@ -34,20 +33,19 @@ export default function VersionsPage() {
             {(from, to) => <Comparison id={id} from={from} to={to} />}
           </VersionsView>
         )}
-      </QueryView>
+      </Answer>
     </EndpointPage>
   )
 }
 
 function Comparison({ id, from, to }: Readonly<{ id: string; from: number; to: number }>) {
-  const difference = useQuery({ ...queries.versionDiff(id, from, to), placeholderData: keepPreviousData })
   const before = useVersionText(id, from)
   const after = useVersionText(id, to)
   return (
     <>
-      <QueryView query={difference} what="Comparing">
+      <Answer of={{ ...queries.versionDiff(id, from, to), placeholderData: keepPreviousData }} what="Comparing">
         {({ changes }) => <ChangeList changes={changes} />}
-      </QueryView>
+      </Answer>
       <QueryView query={before}>
         {(earlier) => (
           <QueryView query={after}>
@@ -87,28 +85,26 @@ async function readRestorePlan(id: string, version: number): Promise<RestorePlan
   return { etag, changes }
 }
 
-function RestoreDialog({ id, version, onClose }: Readonly<{ id: string; version: number; onClose(): void }>) {
-  return (
-    <ChangeDialog<RestorePlan>
-      title={`Restore version ${version}`}
-      confirm="Restore"
-      readPlan={() => readRestorePlan(id, version)}
-      renderPlan={({ changes }) => (
-        <>
-          <p>The next message uses this version. It becomes a new version, so it can be undone in the same way.</p>
-          {changes === undefined ? (
-            <p>The endpoint was deleted; it comes back with its old id.</p>
-          ) : (
-            <ChangeList changes={changes} />
-          )}
-        </>
-      )}
-      store={async ({ etag }, note) => {
-        const { warnings } = await restoreVersion(id, version, { ifMatch: etag, note })
-        await reload(queryParts.endpoints)
-        notifyStored(`Version ${version} is active again.`, warnings)
-      }}
-      onClose={onClose}
-    />
-  )
-}
+const RestoreDialog = ({ id, version, onClose }: Readonly<{ id: string; version: number; onClose(): void }>) => (
+  <ChangeDialog<RestorePlan>
+    title={`Restore version ${version}`}
+    confirm="Restore"
+    readPlan={() => readRestorePlan(id, version)}
+    renderPlan={({ changes }) => (
+      <>
+        <p>The next message uses this version. It becomes a new version, so it can be undone in the same way.</p>
+        {changes === undefined ? (
+          <p>The endpoint was deleted; it comes back with its old id.</p>
+        ) : (
+          <ChangeList changes={changes} />
+        )}
+      </>
+    )}
+    store={async ({ etag }, note) => {
+      const { warnings } = await restoreVersion(id, version, { ifMatch: etag, note })
+      await reload(queryParts.endpoints)
+      notifyStored(`Version ${version} is active again.`, warnings)
+    }}
+    onClose={onClose}
+  />
+)

@@ -1,11 +1,10 @@
 /** Help in place: the words of a page, and its section of the guide, which the service serves itself. */
-import { useQuery } from '@tanstack/react-query'
 import { useMatches } from '@tanstack/react-router'
 import type { ReactNode, RefObject } from 'react'
 import { Dialog } from 'react-aria-components/Dialog'
 import { Popover } from 'react-aria-components/Popover'
 import { queries } from '../../api/queries.ts'
-import { QueryView } from './states.tsx'
+import { Answer } from './states.tsx'
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
@@ -44,9 +43,8 @@ export function HelpPopover({ button, onClose }: HelpPopoverProps) {
 
 /** The words of the glossary that name the section. */
 function Words({ section }: Readonly<{ section: string }>) {
-  const query = useQuery(queries.glossary)
   return (
-    <QueryView query={query} what="Loading the glossary">
+    <Answer of={queries.glossary} what="Loading the glossary">
       {(rows) => (
         <dl className="stack">
           {rows
@@ -59,7 +57,7 @@ function Words({ section }: Readonly<{ section: string }>) {
             ))}
         </dl>
       )}
-    </QueryView>
+    </Answer>
   )
 }
 

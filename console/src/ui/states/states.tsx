@@ -1,7 +1,8 @@
 /** The states of a view: loading, empty, failed, and showing what it has while newer data loads. */
-import type { UseQueryResult } from '@tanstack/react-query'
+import { type UseQueryOptions, type UseQueryResult, useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { asFailure } from '../../api/api-failure.ts'
+import type { AnswerKey } from '../../api/query-keys.ts'
 import { FailureNotice } from './failure-notice.tsx'
 
 const SHOWN_AFTER_MS = 200
@@ -62,6 +63,12 @@ export function QueryView<Data>({ query, what, children }: QueryViewProps<Data>)
     </>
   )
 }
+
+type AnswerProps<Data> = Pick<QueryViewProps<Data>, 'what' | 'children'> &
+  Readonly<{ of: UseQueryOptions<Data, Error, Data, AnswerKey<Data>> }>
+
+/** The view of an answer that is read for it alone; `of`: as for `useQuery`. */
+export const Answer = <Data,>({ of, ...view }: AnswerProps<Data>) => <QueryView query={useQuery(of)} {...view} />
 
 export type SectionProps = Readonly<{
   title: string

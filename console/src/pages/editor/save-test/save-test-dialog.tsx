@@ -107,21 +107,19 @@ async function takeSnapshot(id: string, document: string, name: string, given: G
 
 type BodiesChoiceProps = Readonly<{ isPseudonymous: boolean; onChange(isPseudonymous: boolean): void }>
 
-function BodiesChoice({ isPseudonymous, onChange }: BodiesChoiceProps) {
-  return (
-    <fieldset>
-      <legend>Bodies</legend>
-      <label className="checkbox">
-        <input type="radio" name="bodies" checked={isPseudonymous} onChange={() => onChange(true)} />
-        <span>With pseudonyms: other texts, numbers and dates of the same form</span>
-      </label>
-      <label className="checkbox">
-        <input type="radio" name="bodies" checked={!isPseudonymous} onChange={() => onChange(false)} />
-        <span>As they are: everyone who may view the endpoint can read them in the test</span>
-      </label>
-    </fieldset>
-  )
-}
+const BodiesChoice = ({ isPseudonymous, onChange }: BodiesChoiceProps) => (
+  <fieldset>
+    <legend>Bodies</legend>
+    <label className="checkbox">
+      <input type="radio" name="bodies" checked={isPseudonymous} onChange={() => onChange(true)} />
+      <span>With pseudonyms: other texts, numbers and dates of the same form</span>
+    </label>
+    <label className="checkbox">
+      <input type="radio" name="bodies" checked={!isPseudonymous} onChange={() => onChange(false)} />
+      <span>As they are: everyone who may view the endpoint can read them in the test</span>
+    </label>
+  </fieldset>
+)
 
 /** What of a run counts, in words. */
 const WORDS = {

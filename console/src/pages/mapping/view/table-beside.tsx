@@ -1,12 +1,12 @@
 /** The table that an entry translates codes with, beside the entry. */
 
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
 import { answerKey, keyed } from '../../../api/query-keys.ts'
 import { readRows, type TablePage } from '../../../api/table-calls.ts'
 import { TextField } from '../../../ui/controls/fields.tsx'
 import { TextLink } from '../../../ui/controls/text-link.tsx'
-import { QueryView } from '../../../ui/states/states.tsx'
+import { Answer } from '../../../ui/states/states.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 
 const SHOWN_ROWS = 10
@@ -20,20 +20,22 @@ export function TableBeside({ text }: Readonly<{ text: string }>) {
 
 function Rows({ table: name, column }: Readonly<{ table: string; column?: string | undefined }>) {
   const [search, setSearch] = useState('')
-  const query = useQuery({
-    ...keyed(answerKey<TablePage>('tables', 'beside', name, search), async ({ signal }) => {
-      const { data } = await readRows(name, { search, limit: SHOWN_ROWS }, signal)
-      return data
-    }),
-    placeholderData: keepPreviousData,
-  })
   return (
     <section aria-label={`Table ${name}`}>
       <h3>
         Table <TextLink to="/tables/$name" params={{ name }} text={name} />
       </h3>
       <TextField label="Search the table" type="search" value={search} onChange={setSearch} />
-      <QueryView query={query} what="Loading the table">
+      <Answer
+        of={{
+          ...keyed(answerKey<TablePage>('tables', 'beside', name, search), async ({ signal }) => {
+            const { data } = await readRows(name, { search, limit: SHOWN_ROWS }, signal)
+            return data
+          }),
+          placeholderData: keepPreviousData,
+        }}
+        what="Loading the table"
+      >
         {({ columns, rows, matches }) => {
           const shown = [0, Math.max(1, column === undefined ? 1 : columns.indexOf(column))]
           return (
@@ -68,7 +70,7 @@ function Rows({ table: name, column }: Readonly<{ table: string; column?: string
             </>
           )
         }}
-      </QueryView>
+      </Answer>
     </section>
   )
 }
