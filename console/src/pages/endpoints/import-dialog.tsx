@@ -127,8 +127,11 @@ const COLUMNS: readonly Column<Row>[] = [
   },
   {
     title: 'What',
-    render: ({ operation: { op }, version }) =>
-      op === 'create' ? 'creates an endpoint' : `replaces${version === undefined ? '' : `: version ${version}`}`,
+    render: ({ operation: { op }, version }) => (
+      <span className="wrap">
+        {op === 'create' ? 'creates an endpoint' : `replaces${version === undefined ? '' : `: version ${version}`}`}
+      </span>
+    ),
   },
   {
     title: 'Check',

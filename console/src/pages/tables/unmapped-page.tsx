@@ -47,8 +47,7 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
   const [values] = useState(() => createStore<Values>(new Map()))
   const [pasted, setPasted] = useState('')
   const [round, setRound] = useState(0)
-  /** The columns that the user fills for codes of lookups, by table. */
-  const [chosen, setChosen] = useState<Readonly<Record<string, string>>>({})
+  const [chosen, setChosen] = useState<Chosen>({})
   const refused = useRefusal('author')
   const { rows, endpoints, notes, failure, isPending, isFetched } = useMissedRows(tables, wanted, endpoint, chosen)
   const of = JSON.stringify([wanted, endpoint, round])
@@ -127,19 +126,20 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
   )
 }
 
+/** The columns that the user fills for codes of lookups, by table. */
+type Chosen = Readonly<Record<string, string>>
+
 /** The codes of all tables that lack some, or of one. */
 function useMissedRows(
   tables: readonly TableRow[],
   wanted: string | undefined,
   endpoint: string | undefined,
-  chosen: Readonly<Record<string, string>>,
+  chosen: Chosen,
 ) {
   const shown = tables.filter(({ name, unmapped, filled }) =>
     wanted === undefined ? unmapped + filled > 0 : name === wanted,
   )
-  const answers = useQueries({
-    queries: shown.map(({ name }) => queries.unmapped(name)),
-  })
+  const answers = useQueries({ queries: shown.map(({ name }) => queries.unmapped(name)) })
   const all = answers.flatMap(({ data }, at) =>
     (data?.codes ?? []).flatMap((code): readonly MissedRow[] => {
       const table = shown[at]
@@ -157,31 +157,24 @@ function useMissedRows(
         : []
     return uncounted === 0 ? more : [...more, `${name}: ${wholeNumber(uncounted)} misses of codes that are not listed.`]
   })
-  const error = answers.find((one) => one.error !== null)?.error ?? undefined
   return {
     rows: endpoint === undefined ? all : all.filter(({ endpoints }) => endpoints.some(({ id }) => id === endpoint)),
     endpoints: Array.from(names, ([value, label]) => ({ value, label })),
     notes,
-    failure: error === undefined ? undefined : asFailure(error),
+    failure: answers.find((one) => one.error !== null)?.error,
     isFetched: answers.every((one) => one.isFetchedAfterMount),
     isPending: answers.some((one) => one.isPending && one.error === null),
   }
 }
 
 /** A lookup gets the whole row, so that it misses the key: of several columns, the user knows which one is to be filled. */
-function columnToFill(
-  { name, columns: [key, ...others] }: TableRow,
-  missed: string,
-  chosen: Readonly<Record<string, string>>,
-): string | undefined {
+function columnToFill({ name, columns: [key, ...others] }: TableRow, missed: string, chosen: Chosen) {
   if (missed !== key) return missed
   return others.length === 1 ? others[0] : others.find((column) => column === chosen[name])
 }
 
 /** By table, the columns one of which is to be filled for codes of lookups. */
-function columnsToChoose(
-  rows: readonly MissedRow[],
-): readonly (readonly [table: string, columns: readonly string[]])[] {
+function columnsToChoose(rows: readonly MissedRow[]) {
   const open = rows.filter(
     ({ table, column, filled }) => !filled && column === table.columns[0] && table.columns.length > 2,
   )
