@@ -28,9 +28,7 @@ export function KeyList({ onClose }: Readonly<{ onClose(): void }>) {
           </div>
         ))}
       </dl>
-      <Checkbox checked={singleKeys} onChange={setSingleKeys}>
-        Single keys, such as j and k
-      </Checkbox>
+      <Checkbox text="Single keys, such as j and k" checked={singleKeys} onChange={setSingleKeys} />
     </Dialog>
   )
 }

@@ -78,9 +78,7 @@ function SignInForm({ why }: SignInProps) {
         isRequired
         hint={oidc ? undefined : WITHOUT_KEY}
       />
-      <Checkbox checked={keep} onChange={setKeep}>
-        Keep it until this tab is closed
-      </Checkbox>
+      <Checkbox text="Keep it until this tab is closed" checked={keep} onChange={setKeep} />
       <FailureNotice failure={error} />
       <Button text="Sign in" type="submit" tone={oidc ? 'plain' : 'primary'} busy={isPending} />
     </form>

@@ -76,9 +76,7 @@ function DeliveryFacts({ delivery }: Readonly<{ delivery: DeliveryDetail }>) {
       <Fact name="Delivery">
         <code>{id}</code>, {byteCount(bytes)}, accepted <Time at={acceptedAt} exact />
       </Fact>
-      <Fact name="Target">
-        <VisibleText text={target} max={300} />
-      </Fact>
+      <Fact name="Target" value={<VisibleText text={target} max={300} />} />
       <Fact name="Request">
         <VisibleText text={request} max={200} />
         {item === undefined ? '' : `, item ${item}`} of <EndpointLink id={endpointId} name={endpoint} />

@@ -75,9 +75,7 @@ function GroupFacts({ group }: Readonly<{ group: FailureGroup }>) {
   const left = useQuery({ ...queries.groups({ group: key, replayed: 'false' }), refetchInterval: EVERY_MS })
   return (
     <Facts>
-      <Fact name="State">
-        <GroupMark group={group} />
-      </Fact>
+      <Fact name="State" value={<GroupMark group={group} />} />
       <Fact name="Messages">
         <TextLink to="/messages" search={{ group: key }} text={count.toLocaleString('en')} />
         {left.data === undefined ? null : (

@@ -175,9 +175,7 @@ function ReplayDialog({ message, onClose }: ReplayDialogProps) {
       <Consequences message={message} />
       {lookups && <LookupsChoice message={message} value={lookups} onChange={setChosen} />}
       {(replayable.can || lacksAnswers(message)) && message.source !== 'schedule' && (
-        <Checkbox checked={edits} onChange={setEdits}>
-          With another body
-        </Checkbox>
+        <Checkbox text="With another body" checked={edits} onChange={setEdits} />
       )}
       {edits && <TextField label="Body" value={text} onChange={setTyped} rows={12} hint={contentType} />}
     </ConfirmDialog>

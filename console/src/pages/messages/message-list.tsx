@@ -53,9 +53,7 @@ export function MessageList({ filters, current, isLive, onLive }: MessageListPro
   }, [isLive, newer])
   return (
     <div className="message-list stack" ref={list}>
-      <Checkbox checked={isLive} onChange={onLive}>
-        Live: show new messages as they come
-      </Checkbox>
+      <Checkbox text="Live: show new messages as they come" checked={isLive} onChange={onLive} />
       <RowList
         label="Messages"
         columns={current === undefined ? MESSAGE_COLUMNS : NARROW_MESSAGE_COLUMNS}

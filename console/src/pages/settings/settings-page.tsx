@@ -33,9 +33,7 @@ function SettingGroups() {
             <p>
               Version {version}. Settings are variables of the environment of the service and are read when it starts.
             </p>
-            <Checkbox checked={isChanged} onChange={setChanged}>
-              Only what differs from the default
-            </Checkbox>
+            <Checkbox text="Only what differs from the default" checked={isChanged} onChange={setChanged} />
             {shown.length === 0 && <Empty title="Every setting has its default">Nothing was set.</Empty>}
             {shown.map(({ title, rows }) => (
               <Section key={title} title={title}>

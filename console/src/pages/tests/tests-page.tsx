@@ -273,12 +273,8 @@ const Mismatches = ({ mismatches }: Pick<TestResult, 'mismatches'>) => (
           <VisibleText code text={path} /> <VisibleText text={message} />
         </p>
         <Facts>
-          <Fact name="expected">
-            <VisibleText code text={shortJson(expected)} />
-          </Fact>
-          <Fact name="actual">
-            <VisibleText code text={shortJson(actual)} />
-          </Fact>
+          <Fact name="expected" value={<VisibleText code text={shortJson(expected)} />} />
+          <Fact name="actual" value={<VisibleText code text={shortJson(actual)} />} />
         </Facts>
       </li>
     ))}

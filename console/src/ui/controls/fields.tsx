@@ -159,13 +159,17 @@ export function SelectField<Value extends string>({ value, choices, onChange, ..
   )
 }
 
-export type CheckboxProps = Readonly<{ children: ReactNode; checked: boolean; onChange(checked: boolean): void }>
+/** `text`: what it says; `children` where that is more than a text. */
+export type CheckboxProps = Readonly<{
+  text?: string
+  children?: ReactNode
+  checked: boolean
+  onChange(checked: boolean): void
+}>
 
-export function Checkbox({ children, checked, onChange }: CheckboxProps) {
-  return (
-    <label className="checkbox">
-      <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
-      <span>{children}</span>
-    </label>
-  )
-}
+export const Checkbox = ({ text, children, checked, onChange }: CheckboxProps) => (
+  <label className="checkbox">
+    <input type="checkbox" checked={checked} onChange={(event) => onChange(event.target.checked)} />
+    <span>{text ?? children}</span>
+  </label>
+)
