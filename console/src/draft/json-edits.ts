@@ -126,8 +126,18 @@ export function setValue(text: string, place: Place, value: unknown): string {
 
 const nearestContainer = (child: Node): Node => child.parent ?? child
 
-const applyEdit = (text: string, { from, to = from, insert = '' }: Edit): string =>
-  text.slice(0, from) + insert + text.slice(to)
+/** In: edits in places of the text; they do not overlap. */
+export function applyToText(text: string, edits: readonly Edit[]): string {
+  const parts: string[] = []
+  let at = 0
+  for (const { from, to = from, insert = '' } of edits.toSorted((one, other) => one.from - other.from)) {
+    parts.push(text.slice(at, from), insert)
+    at = to
+  }
+  return parts.join('') + text.slice(at)
+}
+
+const applyEdit = (text: string, edit: Edit): string => applyToText(text, [edit])
 
 /** Puts a text in place of the one of a value or a name. */
 export const replaceText = (text: string, node: Node, next: string): string =>

@@ -19,13 +19,13 @@ import { ResourceDialog, TargetDialog } from './dialogs/target-dialog.tsx'
 import { ValueDialog } from './dialogs/value-dialog.tsx'
 import { useMappingData } from './mapping-data.ts'
 import { readMappingSearch } from './mapping-search.ts'
-import { addTarget, type Edited, findWriters, type NewTarget, removeTarget } from './model/entry-edits.ts'
+import { findScopes, type Place } from './model/each-scopes.ts'
+import { addTarget, type Edited, findWriters, type NewEntry, removeTarget } from './model/entry-edits.ts'
 import type { FieldNode } from './model/field-tree.ts'
 import { findLineFaults } from './model/line-faults.ts'
 import { addMadeValue } from './model/made-values.ts'
-import type { EachScope, MappingText } from './model/mapping-entries.ts'
-import { proposalsFor } from './model/proposals.ts'
-import { lineName } from './model/run-coverage.ts'
+import { type EachScope, lineId, type MappingText } from './model/mapping-entries.ts'
+import { proposalsIn } from './model/proposals.ts'
 import type { ConnectedLine } from './model/shown-fields.ts'
 import { RunNotes } from './run-notes.tsx'
 import { createSuggestRequest, withSuggestions } from './suggestions.ts'
@@ -114,24 +114,22 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
   }, [words])
 
   /** Out: why the change was not made. */
-  const change = (
-    edited: Edited,
-    select?: Readonly<{ source: string; key: string; within?: EachScope | undefined }>,
-  ): string | undefined => {
+  const change = (edited: Edited, select?: Place): string | undefined => {
     if (!edited.ok) return edited.why
     if (edited.edits.length > 0) draft.applyEdits(edited.edits)
-    if (select !== undefined) {
-      const name = lineName(select.source, select.key)
-      setSelection({ line: select.within === undefined ? name : lineName(select.within.id, name) })
-    }
+    if (select !== undefined) setSelection({ line: lineId(select.within?.id, select.source, select.key) })
     return undefined
   }
-  const add = (from: string, to: NewTarget) => change(addTarget(mapping, from, to), { source: from, key: to.key })
+  const add = (entry: NewEntry & Pick<Place, 'within'>) =>
+    change(addTarget({ ...mapping, ...entry.within }, entry.source, entry), entry)
   const connect = useStable((from: FieldNode | undefined, to: FieldNode | undefined) => {
-    const [first, ...others] = from && to ? proposalsFor(from, to) : []
-    const isAsked = first === undefined || others.length > 0 || findWriters(mapping, first.source, first.key).length > 0
+    const [first, ...others] = from && to ? proposalsIn(mapping, from, to) : []
+    const isAsked =
+      first === undefined ||
+      others.length > 0 ||
+      findWriters({ ...mapping, ...first.within }, first.source, first.key).length > 0
     if (isAsked) return setOpen({ from, to })
-    const why = add(first.source, first)
+    const why = add(first)
     if (why !== undefined) notify(why, 'warn')
   })
   const selectLine = useStable((line: string | undefined) => setSelection({ line }))
@@ -255,13 +253,15 @@ export function MappingEditor({ draft, mapping, refused }: MappingEditorProps) {
       {typeof open === 'object' && 'of' in open && (
         <EachDialog
           of={open.of}
+          mapping={mapping}
           sources={picture.all.source}
           targets={picture.all.target}
           onAdd={(from, key, list) => {
             const { of } = open
-            if (typeof of === 'string') return add(of, { key: list, each: { source: from, key } })
-            const edited = addTarget({ ...mapping, ...of }, from, { key })
-            return change(edited, { source: from, key, within: of })
+            const entry = { source: from, key }
+            if (typeof of !== 'string') return add({ ...entry, within: of })
+            const [around] = findScopes(mapping, of, list)
+            return add({ source: of, key: list, ...around, within: around?.scope, each: entry })
           }}
           onClose={close}
         />

@@ -1,6 +1,6 @@
 /** Requests for suggested entries, and taking them. */
 import type { SuggestedEntry } from '../../api/mapping-calls.ts'
-import { applyToText } from './model/apply-edits.ts'
+import { applyToText } from '../../draft/json-edits.ts'
 import { addTarget } from './model/entry-edits.ts'
 import { type MappingText, readMapping } from './model/mapping-entries.ts'
 

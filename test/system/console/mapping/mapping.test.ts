@@ -1,7 +1,7 @@
 /** /endpoints/:id/mapping in a real browser. */
 import assert from 'node:assert/strict'
 import { describe, type TestContext, test } from 'node:test'
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import type { JsonObject } from '../../../../src/core/json.ts'
 import { bearer, JSON_TYPE, startServiceWithKeys } from '../../../support/api/access/service-with-keys.ts'
 import { call } from '../../../support/inbound/http/management/call.ts'
@@ -259,6 +259,110 @@ describe('/endpoints/:id/mapping', { skip: NO_BROWSER }, () => {
       (text) => text.includes('"each": { "item.code": "letter" }'),
     )
   })
+
+  const NESTED = {
+    id: 1,
+    orders: [
+      { nr: 7, codes: [{ v: 'a' }, { v: 'b' }] },
+      { nr: 8, codes: [{ v: 'c' }] },
+    ],
+  }
+  for (const way of ['mouse', 'keyboard']) {
+    test(`maps lists in lists by an each inside another, and moves entries, by ${way}`, async (test) => {
+      const { page, id, checkAccessibility } = await openMapping(test, { 'requestBody.id': 'id' }, NESTED)
+      const press = async (name: string, from: Page | Locator = page) => {
+        const button = from.getByRole('button', { name, exact: true })
+        if (way === 'mouse') return button.click()
+        await button.focus()
+        await page.keyboard.press('Enter')
+      }
+      const dialog = page.getByRole('dialog')
+      const fill = async (label: string, text: string) => {
+        await dialog.getByRole('combobox', { name: label }).fill(text)
+        await page.keyboard.press('Tab')
+      }
+      const detail = page.getByRole('region', { name: 'Selected entry' })
+      const mapped = async (isDone: (text: string) => boolean) =>
+        (JSON.parse(await until(() => draftOf(page, id), isDone)) as { inputMapping: object }).inputMapping
+      await press('Fields of the output …')
+      const output = { list: [{ nr: 0, parts: [{ value: '', owner: 0 }] }] }
+      await dialog.getByLabel('Text', { exact: true }).fill(JSON.stringify(output))
+      await press('Show its fields', dialog)
+      await dialog.waitFor({ state: 'detached' })
+      // A field in lists of lists, onto one in lists of lists.
+      if (way === 'mouse') await source(page, 'v').dragTo(target(page, 'value'))
+      else {
+        await source(page, 'v').focus()
+        await page.keyboard.press('m')
+        await fill('Target of requestBody.orders[].codes[].v', 'list[].parts[].value')
+      }
+      const first = dialog.locator('.choice').first()
+      await first.getByText('/list/1/parts/0/value').waitFor()
+      await checkAccessibility()
+      await press('Connect', dialog)
+      const each = { 'item.codes[].v': 'parts[].value' }
+      assert.deepEqual(await mapped((text) => text.includes('"each"')), {
+        'requestBody.id': 'id',
+        'requestBody.orders[]': { key: 'list[]', each },
+      })
+      // Another one in it needs no question.
+      if (way === 'mouse') await source(page, 'nr').dragTo(target(page, 'nr'))
+      else {
+        await source(page, 'nr').focus()
+        await page.keyboard.press('m')
+        await fill('Target of requestBody.orders[].nr', 'list[].nr')
+        await press('Connect', dialog)
+      }
+      await detail.getByText('/list/1/nr').waitFor()
+      assert.deepEqual(await mapped((text) => text.includes('item.nr')), {
+        'requestBody.id': 'id',
+        'requestBody.orders[]': { key: 'list[]', each: { ...each, 'item.nr': 'nr' } },
+      })
+      // Out of the each, and into it again.
+      const inside = detail.getByLabel('Inside')
+      await inside.selectOption('')
+      await until(
+        () => draftOf(page, id),
+        (text) => text.includes('"requestBody.orders[].nr": "list[].nr"'),
+      )
+      await detail.getByText('/list/1/nr').waitFor()
+      await inside.selectOption({ label: 'Each of requestBody.orders[] → list[]' })
+      await until(
+        () => draftOf(page, id),
+        (text) => text.includes('"item.nr": "nr"'),
+      )
+      await page.getByRole('row', { name: 'requestBody.id to id', exact: true }).click()
+      await inside.selectOption({ label: 'Each of requestBody.orders[] → list[]' })
+      await detail.getByText('id is not in list[], where this "each" writes.').waitFor()
+      await checkAccessibility()
+      // An each that begins inside the other.
+      await page.getByRole('row', { name: 'item.codes[].v to parts[].value in each of requestBody.orders[]' }).click()
+      await press('Remove', detail)
+      await source(page, 'codes').click()
+      await press('Map each element …')
+      await fill('List of the output', 'list[].parts[]')
+      await dialog.getByText('It begins inside the entries for each of requestBody.orders[].').waitFor()
+      await fill('Source in each element', 'item.v')
+      await fill('Target in each element', 'value')
+      await press('Add', dialog)
+      await press('Add an entry to it …')
+      await fill('Source in each element', 'outer.nr')
+      await fill('Target in each element', 'owner')
+      await press('Add', dialog)
+      await detail.getByText('/list/1/parts/0/owner').waitFor()
+      assert.deepEqual(await mapped((text) => text.includes('outer.nr')), {
+        'requestBody.id': 'id',
+        'requestBody.orders[]': {
+          key: 'list[]',
+          each: {
+            'item.nr': 'nr',
+            'item.codes[]': { key: 'parts[]', each: { 'item.v': 'value', 'outer.nr': 'owner' } },
+          },
+        },
+      })
+      await checkAccessibility()
+    })
+  }
 
   test('takes a JSON Schema as the output, and says what is wrong with another text', async (test) => {
     const { page, id, checkAccessibility } = await openMapping(test)

@@ -8,13 +8,14 @@ import {
   shownRows,
   visibleRow,
 } from '../../../../console/src/pages/mapping/model/line-layout.ts'
+import { readMapping } from '../../../../console/src/pages/mapping/model/mapping-entries.ts'
 import {
   findSourceNode,
   findTargetNode,
   sourceTree,
   targetTree,
 } from '../../../../console/src/pages/mapping/model/mapping-trees.ts'
-import { proposalsFor } from '../../../../console/src/pages/mapping/model/proposals.ts'
+import { proposalsFor, proposalsIn } from '../../../../console/src/pages/mapping/model/proposals.ts'
 import { computeCoverage } from '../../../../console/src/pages/mapping/model/run-coverage.ts'
 import { filterTree, matchWords } from '../../../../console/src/pages/mapping/model/shown-fields.ts'
 import type { Json } from '../../../../src/core/json.ts'
@@ -196,6 +197,44 @@ const proposed: readonly (readonly [source: string, target: string, ...entries: 
     'requestBody.items[].nr → list[].parts[0].v',
     'requestBody.items[].nr → list[0].parts[].v',
   ],
+  [
+    'requestBody.items[].codes[].v',
+    'list[].parts[].v',
+    'requestBody.items[] → list[] { item.codes[].v → parts[].v }',
+    'requestBody.items[].codes[].v → list[].parts[].v',
+    'requestBody.items[].codes[].v → list[].parts[0].v',
+    'requestBody.items[].codes[].v → list[0].parts[].v',
+    'requestBody.items[0].codes[].v → list[].parts[].v',
+  ],
+  [
+    'requestBody.items[].codes[].v',
+    'list[].names',
+    'requestBody.items[] → list[] { item.codes[].v → names }',
+    'requestBody.items[].codes[].v → list[].names[]',
+    'requestBody.items[].codes[].v → list[0].names',
+  ],
+]
+
+type Proposed = ReturnType<typeof proposalsFor>[number]
+const entryText = ({ source, key, transform, each }: Pick<Proposed, 'source' | 'key' | 'transform' | 'each'>): string =>
+  `${source} → ${key}${transform ? ` ${transform}` : ''}${each ? ` { ${entryText(each)} }` : ''}`
+
+/** In a mapping with an `each` of items, and another one of their codes in it. */
+const IN_EACH = {
+  inputMapping: {
+    'requestBody.items[]': {
+      key: 'list[]',
+      each: { 'item.codes[]': { key: 'parts[]', each: { 'item.v': 'x' } } },
+    },
+  },
+}
+const proposedInEach: typeof proposed = [
+  ['requestBody.items[].nr', 'list[].nr', 'item.nr → nr'],
+  ['requestBody.items[].codes[].v', 'list[].parts[].v', 'item.v → v'],
+  ['requestBody.items[].nr', 'list[].parts[].v', 'outer.nr → v'],
+  ['requestBody.items[].words', 'list[].names', 'item.words → names'],
+  ['requestBody.items[].codes[].v', 'list[].nr', 'item.codes[0].v → nr', 'item.codes[].v → nr'],
+  ['requestBody.items[].nr', 'id', 'requestBody.items[0].nr → id', 'requestBody.items[].nr → id'],
 ]
 
 describe('the entries that are proposed', () => {
@@ -206,10 +245,16 @@ describe('the entries that are proposed', () => {
       const from = [...sources.nodes.values()].find(({ path }) => path === source)
       const to = [...targets.nodes.values()].find(({ path }) => path === target)
       assert.ok(from && to)
-      assert.deepEqual(
-        proposalsFor(from, to).map((one) => `${one.source} → ${one.key}${one.transform ? ` ${one.transform}` : ''}`),
-        entries,
-      )
+      assert.deepEqual(proposalsFor(from, to).map(entryText), entries)
+    })
+  }
+  const mapping = readMapping(JSON.stringify(IN_EACH))
+  for (const [source, target, ...entries] of proposedInEach) {
+    test(`from ${source} to ${target} where an each has both`, () => {
+      const from = [...sources.nodes.values()].find(({ path }) => path === source)
+      const to = [...targets.nodes.values()].find(({ path }) => path === target)
+      assert.ok(from && to && typeof mapping !== 'string')
+      assert.deepEqual(proposalsIn(mapping, from, to).map(entryText), entries)
     })
   }
 })

@@ -1,7 +1,8 @@
 /** Entries of an `each` in the mapping view: where they read and write, and edits of their text. */
 import assert from 'node:assert/strict'
 import { describe, test } from 'node:test'
-import { applyToText } from '../../../../console/src/pages/mapping/model/apply-edits.ts'
+import { applyToText } from '../../../../console/src/draft/json-edits.ts'
+import { listScopes, moveTarget } from '../../../../console/src/pages/mapping/model/each-scopes.ts'
 import {
   addTarget,
   changeKey,
@@ -104,4 +105,104 @@ describe('the text of an each', () => {
     const edited = removeTarget(mapping, each?.inner[0] as MappingLine)
     assert.match(edited.ok ? '' : edited.why, /needs an entry/)
   })
+})
+
+/** `a` has an each with another one inside, `b` one of its own; entries outside could be in them. */
+const A = {
+  'a[]': {
+    key: 'l[].r',
+    each: { 'item.x': 'x', 'item.ids[]': { key: 'ids[]', each: { 'item.v': 'v', 'outer.x': 'o', index: 'at' } } },
+  },
+}
+const B = { 'b[]': { key: 'm[]', each: { 'item.n': 'n' } } }
+const REST = { 'a[].y': ['l[].r.y', { key: 'l[].r.z', transform: 'trim' }], 'query.q': 'l[].r.q', c: 'd' }
+const MOVING = { ...A, ...B, ...REST }
+
+/** The target that moves, the place of the each that it moves into or undefined, and the mapping then. */
+const moves: readonly (readonly [key: string, into: string | undefined, after: object])[] = [
+  [
+    'l[].r.y',
+    'l[].r',
+    {
+      ...A,
+      'a[]': { ...A['a[]'], each: { ...A['a[]'].each, 'item.y': 'y' } },
+      ...B,
+      ...REST,
+      'a[].y': [REST['a[].y'][1]],
+    },
+  ],
+  [
+    'l[].r.z',
+    'l[].r',
+    {
+      ...A,
+      'a[]': { ...A['a[]'], each: { ...A['a[]'].each, 'item.y': { key: 'z', transform: 'trim' } } },
+      ...B,
+      ...REST,
+      'a[].y': ['l[].r.y'],
+    },
+  ],
+  [
+    'l[].r.q',
+    'l[].r',
+    { 'a[]': { ...A['a[]'], each: { ...A['a[]'].each, 'query.q': 'q' } }, ...B, 'a[].y': REST['a[].y'], c: 'd' },
+  ],
+  [
+    'x',
+    undefined,
+    { 'a[]': { ...A['a[]'], each: { 'item.ids[]': A['a[]'].each['item.ids[]'] } }, ...B, ...REST, 'a[].x': 'l[].r.x' },
+  ],
+  ['n', undefined, { ...A, ...REST, 'b[].n': 'm[].n' }],
+  [
+    'v',
+    'l[].r',
+    {
+      'a[]': {
+        ...A['a[]'],
+        each: {
+          'item.x': 'x',
+          'item.ids[]': { key: 'ids[]', each: { 'outer.x': 'o', index: 'at' } },
+          'item.ids[].v': 'ids[].v',
+        },
+      },
+      ...B,
+      ...REST,
+    },
+  ],
+]
+const refusedMoves: readonly (readonly [key: string, into: string | undefined, why: RegExp])[] = [
+  ['d', 'l[].r', /^d is not in l\[\]\.r, where this "each" writes\. Change the target path first\.$/],
+  ['at', undefined, /"index" has a value in its own "each" only/],
+  ['ids[]', undefined, /read "outer"/],
+  ['n', 'l[].r', /m\[\]\.n is not in l\[\]\.r/],
+]
+
+describe('a target that moves', () => {
+  const move = (key: string, into: string | undefined) => {
+    const mapping = read(JSON.stringify({ inputMapping: MOVING }))
+    const line = withInner(mapping.lines).find(({ target }) => target.key === key)
+    assert.ok(line)
+    const to = listScopes(mapping).find(({ place }) => place === into)
+    assert.equal(to?.place, into)
+    return { text: mapping.text, moved: moveTarget(mapping, line, to) }
+  }
+  for (const [key, into, after] of moves) {
+    test(`${key} to ${into ?? 'the mapping'}`, () => {
+      const { text, moved } = move(key, into)
+      assert.ok(moved.ok, moved.ok ? '' : moved.why)
+      const next = read(applyToText(text, moved.edits))
+      assert.deepEqual(JSON.parse(next.text), { inputMapping: after })
+      // It is where the answer says.
+      const found = withInner(next.lines).find(
+        ({ entry, target }) => entry.source === moved.place?.source && target.key === moved.place.key,
+      )
+      assert.equal(found?.within?.place, into)
+    })
+  }
+  for (const [key, into, why] of refusedMoves) {
+    test(`not ${key} to ${into ?? 'the mapping'}`, () => {
+      const { moved } = move(key, into)
+      assert.match(moved.ok ? '' : moved.why, why)
+    })
+  }
 })

@@ -4,11 +4,11 @@ import { ComboField } from '../../../ui/controls/combo-field.tsx'
 import { ConfirmDialog } from '../../../ui/controls/dialog.tsx'
 import { TextField } from '../../../ui/controls/fields.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
-import { findWriters, type NewTarget } from '../model/entry-edits.ts'
+import { findWriters } from '../model/entry-edits.ts'
 import type { FieldNode, FieldTree } from '../model/field-tree.ts'
 import type { MappingText } from '../model/mapping-entries.ts'
 import { findTargetNode, targetTree } from '../model/mapping-trees.ts'
-import { type Proposal, proposalsFor } from '../model/proposals.ts'
+import { type Proposal, proposalsIn } from '../model/proposals.ts'
 import { type Preview, PreviewText, type RequestFor, usePreviews } from './proposal-preview.tsx'
 
 export type ConnectDialogProps = Readonly<{
@@ -19,7 +19,7 @@ export type ConnectDialogProps = Readonly<{
   mapping: MappingText
   requestFor: RequestFor
   /** Out: why it was not done. */
-  onConnect(source: string, target: NewTarget): string | undefined
+  onConnect(proposal: Proposal): string | undefined
   onClose(): void
 }>
 
@@ -36,17 +36,19 @@ export function ConnectDialog({
   const [typed, setTyped] = useState('')
   const [chosen, setChosen] = useState(0)
   const [own, setOwn] = useState<Readonly<{ source?: string; key?: string }>>({})
-  const proposals = useMemo(() => findProposals(from, to, typed, sources, targets), [from, to, typed, sources, targets])
+  const proposals = useMemo(
+    () => findProposals(mapping, from, to, typed, sources, targets),
+    [mapping, from, to, typed, sources, targets],
+  )
   const others = from === undefined ? sources : targets
   const suggestions = useMemo(() => [...others.nodes.values()].map(({ path }) => ({ value: path })), [others])
   const proposal = proposals[chosen] ?? proposals[0]
   const shown = proposal && { ...proposal, ...own }
   const previews = usePreviews(mapping, requestFor, shown === undefined ? [] : isOwn(own) ? [shown] : proposals)
-  const writers = shown === undefined ? [] : findWriters(mapping, shown.source, shown.key)
+  const writers = shown === undefined ? [] : findWriters({ ...mapping, ...shown.within }, shown.source, shown.key)
   const connect = () => {
     if (shown === undefined) return
-    const { source, key, transform } = shown
-    const why = onConnect(source, { key, transform })
+    const why = onConnect(shown)
     if (why !== undefined) throw new Error(why)
   }
   const choose = (at: number) => {
@@ -107,22 +109,25 @@ export function ConnectDialog({
 const isOwn = (own: object): boolean => Object.keys(own).length > 0
 
 function findProposals(
+  mapping: MappingText,
   from: FieldNode | undefined,
   to: FieldNode | undefined,
   typed: string,
   sources: FieldTree,
   targets: FieldTree,
 ): readonly Proposal[] {
-  if (from !== undefined && to !== undefined) return proposalsFor(from, to)
+  if (from !== undefined && to !== undefined) return proposalsIn(mapping, from, to)
   const text = typed.trim()
   if (text === '') return []
   if (from === undefined) {
     const source = findField(sources, text)
     if (to === undefined) return []
-    return source === undefined ? [{ source: text, key: to.path, what: 'the value' }] : proposalsFor(source, to)
+    return source === undefined ? [{ source: text, key: to.path, what: 'the value' }] : proposalsIn(mapping, source, to)
   }
   const target = findField(targets, text) ?? newTarget(text)
-  return target === undefined ? [{ source: from.path, key: text, what: 'the value' }] : proposalsFor(from, target)
+  return target === undefined
+    ? [{ source: from.path, key: text, what: 'the value' }]
+    : proposalsIn(mapping, from, target)
 }
 
 const findField = ({ nodes }: FieldTree, path: string): FieldNode | undefined =>
@@ -147,8 +152,8 @@ function Choices({ proposals, chosen, previews, onChoose }: ChoicesProps) {
   return (
     <fieldset className="choices stack">
       <legend>The lists of the two fields differ. What is meant?</legend>
-      {proposals.map(({ source, key, transform, what }, at) => (
-        <label key={`${source} ${key} ${transform ?? ''}`} className="choice row">
+      {proposals.map(({ source, key, transform, each, within, what }, at) => (
+        <label key={`${within?.id} ${source} ${key} ${each?.source} ${transform ?? ''}`} className="choice row">
           <input type="radio" name={name} checked={at === chosen} onChange={() => onChoose(at)} />
           <span>
             <span className="block">{what}</span>

@@ -2,12 +2,15 @@
 import { useState } from 'react'
 import { ComboField } from '../../../ui/controls/combo-field.tsx'
 import { ConfirmDialog } from '../../../ui/controls/dialog.tsx'
+import { VisibleText } from '../../../ui/text/visible-text.tsx'
+import { findScopes } from '../model/each-scopes.ts'
 import type { FieldTree } from '../model/field-tree.ts'
-import type { EachScope } from '../model/mapping-entries.ts'
+import type { EachScope, MappingText } from '../model/mapping-entries.ts'
 
 export type EachDialogProps = Readonly<{
   /** A list as a source, whose `each` is to begin; or the `each` that gets an entry. */
   of: string | EachScope
+  mapping: MappingText
   sources: FieldTree
   targets: FieldTree
   /** Out: why it was not done. */
@@ -15,13 +18,15 @@ export type EachDialogProps = Readonly<{
   onClose(): void
 }>
 
-export function EachDialog({ of, sources, targets, onAdd, onClose }: EachDialogProps) {
+export function EachDialog({ of, mapping, sources, targets, onAdd, onClose }: EachDialogProps) {
   const [list, setList] = useState('')
   const [source, setSource] = useState('item')
   const [key, setKey] = useState('')
   const isNew = typeof of === 'string'
   const from = isNew ? of : (of.items.at(-1) ?? '')
   const place = isNew ? list.trim() : of.place
+  const [around] = isNew ? findScopes(mapping, of, place) : []
+  const outer = isNew ? around?.scope.items.at(-1) : of.items.at(-2)
   const below = (tree: FieldTree, start: string, name: string) =>
     [...tree.nodes.values()].flatMap(({ path }) =>
       path.startsWith(`${start}.`) ? { value: `${name}${path.slice(start.length + 1)}` } : [],
@@ -43,10 +48,20 @@ export function EachDialog({ of, sources, targets, onAdd, onClose }: EachDialogP
       {isNew && (
         <ComboField label="List of the output" value={list} suggestions={lists} onChange={setList} allowsOther />
       )}
+      {around !== undefined && (
+        <p role="status" className="hint">
+          It begins inside the entries for each of <VisibleText text={around.scope.items.at(-1) ?? ''} max={200} />.
+        </p>
+      )}
       <ComboField
         label="Source in each element"
         value={source}
-        suggestions={[...below(sources, from, 'item.'), { value: 'item' }, { value: 'index' }]}
+        suggestions={[
+          ...below(sources, from, 'item.'),
+          { value: 'item' },
+          { value: 'index' },
+          ...(outer === undefined ? [] : below(sources, outer, 'outer.')),
+        ]}
         onChange={setSource}
         allowsOther
       />

@@ -2,12 +2,13 @@
 
 import { useQueries } from '@tanstack/react-query'
 import { queries } from '../../../api/queries.ts'
+import { applyToText } from '../../../draft/json-edits.ts'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
-import { applyToText } from '../model/apply-edits.ts'
 import { addTarget } from '../model/entry-edits.ts'
-import type { MappingText } from '../model/mapping-entries.ts'
-import type { Proposal } from '../model/proposals.ts'
-import { computeCoverage, describeResult, type LineResult, lineName } from '../model/run-coverage.ts'
+import { type MappingText, readMapping, withInner } from '../model/mapping-entries.ts'
+import { newLineId, type Proposal } from '../model/proposals.ts'
+import { computeCoverage, describeResult, type LineResult } from '../model/run-coverage.ts'
+import { findResult } from '../model/shown-fields.ts'
 
 export type Preview = Readonly<{ result?: LineResult | undefined; why?: string | undefined; isRunning: boolean }>
 
@@ -21,9 +22,10 @@ export function usePreviews(
   proposals: readonly Proposal[],
 ): readonly (Preview | undefined)[] {
   const tried = proposals.map((proposal) => {
-    const edited = addTarget(mapping, proposal.source, proposal)
+    const edited = addTarget({ ...mapping, ...proposal.within }, proposal.source, proposal)
     if (!edited.ok) return { proposal, why: edited.why }
-    return { proposal, request: requestFor?.(applyToText(mapping.text, edited.edits)) }
+    const text = applyToText(mapping.text, edited.edits)
+    return { proposal, text, request: requestFor?.(text) }
   })
   const results = useQueries({
     queries: tried.map(({ request = '' }) => ({
@@ -32,12 +34,15 @@ export function usePreviews(
       gcTime: 60_000,
     })),
   })
-  return tried.map(({ proposal: { source, key }, request, why: notAdded }, at): Preview | undefined => {
+  return tried.map(({ proposal, text, request, why: notAdded }, at): Preview | undefined => {
     const { data, error, isFetching } = results[at] ?? {}
     if (notAdded !== undefined) return { why: notAdded, isRunning: false }
     if (request === undefined) return undefined
     if (error) return { why: error.message, isRunning: false }
-    const result = data && computeCoverage([data]).lines.get(lineName(source, key))
+    const next = readMapping(text)
+    const id = newLineId(proposal, proposal.within?.id)
+    const line = typeof next === 'string' ? undefined : withInner(next.lines).find((one) => one.id === id)
+    const result = data && line && findResult(line, computeCoverage([data]))
     const fault = data?.lint.errors[0]?.message ?? data?.failure?.error
     const why = result === undefined || result.written === 0 ? fault : undefined
     return { result, why, isRunning: isFetching === true }

@@ -1,6 +1,7 @@
 /** Changes of entries as edits of the text of the document: nothing but the entry that is meant changes. */
 import type { Edit } from '../../../draft/draft.ts'
 import {
+  applyToText,
   insertElement,
   insertMember,
   insertObject,
@@ -18,8 +19,9 @@ export type NewTarget = Readonly<{
   key: string
   transform?: string | undefined
   /** The first entry of an `each`. */
-  each?: Readonly<{ source: string; key: string }> | undefined
+  each?: NewEntry | undefined
 }>
+export type NewEntry = NewTarget & Readonly<{ source: string }>
 
 export type Edited = Readonly<{ ok: true; edits: readonly Edit[] } | { ok: false; why: string }>
 
@@ -31,24 +33,12 @@ const TWICE = 'This source has this target already.'
 
 const newTargetText = ({ key, transform, each }: NewTarget, spaced: boolean): string => {
   const written = JSON.stringify(key)
-  if (each !== undefined) {
-    const entry = objectText([[each.source, JSON.stringify(each.key)]], spaced)
-    return objectText(
-      [
-        ['key', written],
-        ['each', entry],
-      ],
-      spaced,
-    )
-  }
-  if (transform === undefined) return written
-  return objectText(
-    [
-      ['key', written],
-      ['transform', JSON.stringify(transform)],
-    ],
-    spaced,
-  )
+  if (each === undefined && transform === undefined) return written
+  const rest =
+    each === undefined
+      ? (['transform', JSON.stringify(transform)] as const)
+      : (['each', objectText([[each.source, newTargetText(each, spaced)]], spaced)] as const)
+  return objectText([['key', written], rest], spaced)
 }
 
 /**
@@ -63,20 +53,26 @@ export function findWriters({ entries }: MappingText, source: string, key: strin
 }
 
 /** Adds a target to the entry of a source, or an entry at the end. */
-export function addTarget(mapping: MappingText, source: string, target: NewTarget): Edited {
-  const { text, root, object } = mapping
-  const written = newTargetText(target, isSpaced(text, object ?? root))
-  if (mapping.entries.some((entry) => entry.source === source && entry.targets.some(({ key }) => key === target.key))) {
-    return refuse(TWICE)
-  }
-  return addText(mapping, source, written)
-}
+export const addTarget = (mapping: MappingText, source: string, target: NewTarget): Edited =>
+  insertTarget(
+    mapping,
+    source,
+    target.key,
+    newTargetText(target, isSpaced(mapping.text, mapping.object ?? mapping.root)),
+  )
 
-function addText({ text, root, object, entries }: MappingText, source: string, written: string): Edited {
+/** The same with a target as JSON text. */
+export function insertTarget(
+  { text, root, object, entries }: MappingText,
+  source: string,
+  key: string | undefined,
+  written: string,
+): Edited {
   const same = entries.filter((entry) => entry.source === source)
   const [entry] = same
   if (same.length > 1) return refuse(REPEATED)
   if (entry !== undefined) {
+    if (entry.targets.some((target) => target.key !== undefined && target.key === key)) return refuse(TWICE)
     const { value } = entry
     if (value.type === 'array') return done(insertElement(text, value, written))
     if (value.type !== 'string' && value.type !== 'object') {
@@ -125,11 +121,23 @@ export function changeSource(mapping: MappingText, line: MappingLine, source: st
   if (other === undefined && entry.targets.length === 1) {
     return done(replaceNode(entry.keyNode, JSON.stringify(source)))
   }
-  if (other?.targets.some(({ key }) => key !== undefined && key === target.key)) return refuse(TWICE)
   const removed = removeTarget(mapping, line)
-  const added = addText(scoped, source, asItem(mapping.text, target))
+  const added = insertTarget(scoped, source, target.key, asItem(mapping.text, target))
   if (!removed.ok || !added.ok) return removed.ok ? added : removed
   return done(...removed.edits, ...added.edits)
+}
+
+/** A target as it is written, with another key. */
+export function withKey(text: string, target: EntryTarget, key: string): string {
+  if (target.form === 'short') return objectForm(text, target, { key: JSON.stringify(key) })
+  const { node, keyNode = node } = target
+  return applyToText(nodeText(text, node), [
+    {
+      ...replaceNode(keyNode, JSON.stringify(key)),
+      from: keyNode.offset - node.offset,
+      to: keyNode.offset - node.offset + keyNode.length,
+    },
+  ])
 }
 
 /** A short form means several targets outside of an array. */
@@ -192,11 +200,11 @@ function changePart(
 function objectForm(
   text: string,
   target: EntryTarget,
-  changes: Readonly<{ [Name in Part]?: string | undefined }>,
+  changes: Readonly<{ [Name in Part | 'key']?: string | undefined }>,
 ): string {
-  const parts = { transform: target.transform?.text, default: target.fill, ...changes }
   const key = target.keyNode && nodeText(text, target.keyNode)
-  const members = Object.entries({ key, ...parts }).flatMap(([name, value]) =>
+  const parts = { key, transform: target.transform?.text, default: target.fill, ...changes }
+  const members = Object.entries(parts).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   )
   let object = target.node

@@ -1,8 +1,7 @@
 /** Values that an entry reads and that are no path of the message: constants and expressions, written with their entry in one step. */
 import type { Vocabulary } from '../../../api/vocabulary-types.ts'
-import { setValue } from '../../../draft/json-edits.ts'
+import { applyToText, setValue } from '../../../draft/json-edits.ts'
 import { listMembers, memberNamed } from '../../../draft/json-places.ts'
-import { applyToText } from './apply-edits.ts'
 import { addTarget } from './entry-edits.ts'
 import { type MappingText, readMapping } from './mapping-entries.ts'
 import { sourceSegments } from './path-names.ts'

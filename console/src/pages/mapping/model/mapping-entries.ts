@@ -111,6 +111,10 @@ function formatPosition(text: string, offset: number | undefined): string {
 export const withInner = (lines: readonly MappingLine[]): readonly MappingLine[] =>
   lines.flatMap((line) => [line, ...withInner(line.inner)])
 
+/** `scope`: the id of the `each` that the entry is in. */
+export const lineId = (scope: string | undefined, source: string, key: string): string =>
+  `${scope === undefined ? '' : `${scope}\n`}${source}\n${key}`
+
 function toMappingLines(
   text: string,
   entries: readonly MappingEntry[],
@@ -119,7 +123,7 @@ function toMappingLines(
   const seen = new Map<string, number>()
   return entries.flatMap((entry) =>
     entry.targets.map((target, at) => {
-      const name = `${within === undefined ? '' : `${within.id}\n`}${entry.source}\n${target.key ?? ''}`
+      const name = lineId(within?.id, entry.source, target.key ?? '')
       const before = seen.get(name) ?? 0
       seen.set(name, before + 1)
       const id = before === 0 ? name : `${name}\n${before}`

@@ -1,14 +1,36 @@
-/** The entries that can connect two fields. Where their lists differ, there are several, and the user chooses. */
+/** The entries that can connect two fields. Where their lists differ, or lists are in lists, there are several, and the user chooses. */
+import { findScopes } from './each-scopes.ts'
+import type { NewEntry } from './entry-edits.ts'
 import type { FieldNode } from './field-tree.ts'
+import { type EachScope, lineId, type MappingText } from './mapping-entries.ts'
 import { listsIn, takeFirstOfLists } from './path-names.ts'
 
-export type Proposal = Readonly<{
-  source: string
-  key: string
-  transform?: string
-  /** What it does, as a phrase. */
-  what: string
-}>
+export type Proposal = NewEntry &
+  Readonly<{
+    /** What it does, as a phrase. */
+    what: string
+    /** The `each` that gets the entry. */
+    within?: EachScope
+  }>
+
+/** As `proposalsFor`, in the innermost `each` that has both fields. */
+export function proposalsIn(mapping: MappingText, from: FieldNode, to: FieldNode): readonly Proposal[] {
+  const scopes = findScopes(mapping, from.path, to.path)
+  if (scopes.length === 0) return proposalsFor(from, to)
+  return scopes.flatMap(({ scope, source, key }) =>
+    proposalsFor({ ...from, path: source }, { ...to, path: key }).map((one) => ({
+      ...one,
+      what: `${one.what}, in each of ${scope.items.at(-1)}`,
+      within: scope,
+    })),
+  )
+}
+
+/** The id of the line that an entry makes; of an `each` that begins, that of its first entry. */
+export const newLineId = ({ source, key, each }: NewEntry, scope: string | undefined): string => {
+  const id = lineId(scope, source, key)
+  return each === undefined ? id : newLineId(each, id)
+}
 
 const MAX_PROPOSALS = 5
 
@@ -34,6 +56,26 @@ function candidates(from: FieldNode, to: FieldNode): readonly [Proposal, ...Prop
   if (given === 0 && taken === 0) return [{ source, key, what: 'the value' }]
   if (given === 0) return ofOneValue(source, key, around, to)
   if (taken === 0) return ofManyToOne(source, key, from, to)
+  const ofEach = given === taken && outside + around > 2 ? inEach(from, to) : undefined
+  return ofEach === undefined ? ofLists(from, to) : [ofEach, ...ofLists(from, to)]
+}
+
+const FIRST_LIST = /^(?:\\.|[^\\])*?\[\]/
+
+/** Lists in lists, one in the other as they are. */
+function inEach(from: FieldNode, to: FieldNode): Proposal | undefined {
+  const [source, key] = [from.path, to.path].map((path) => FIRST_LIST.exec(path)?.[0] ?? '')
+  if (!source || !key || to.path[key.length] !== '.') return undefined
+  const below = { ...from, path: `item${from.path.slice(source.length)}` }
+  const [each] = proposalsFor(below, { ...to, path: to.path.slice(key.length + 1) })
+  return { source, key, each, what: 'each list in the element of its own, by an "each"' }
+}
+
+/** Both are in lists, or are lists. */
+function ofLists(from: FieldNode, to: FieldNode): readonly [Proposal, ...Proposal[]] {
+  const [source, key] = [from.path, to.path]
+  const [outside, around] = [listsIn(source), listsIn(key)]
+  const [given, taken] = [outside + from.lists, around + to.lists]
   if (to.lists > 0 && around > 0) return intoInnerList(source, key, outside, from)
   const direct: Proposal = { source, key, what: given > 1 ? 'all values, joined to one list' : 'each value' }
   if (given === 1 && taken === 1) return [direct]

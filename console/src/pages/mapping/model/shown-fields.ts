@@ -35,20 +35,19 @@ export function connectLines(
   target: FieldTree,
   coverage: Coverage,
 ): readonly ConnectedLine[] {
-  return lines.map((line) => {
-    const { readsAt, writesAt, within, entry } = line
-    const { key = '' } = line.target
-    return {
-      line,
-      from: readsAt === undefined ? undefined : findSourceNode(source, readsAt),
-      to: writesAt === undefined ? undefined : findTargetNode(target, writesAt),
-      result:
-        within === undefined
-          ? coverage.lines.get(lineName(entry.source, key))
-          : coverage.nested.get(lineName(toPath(entry.value), key)),
-    }
-  })
+  return lines.map((line) => ({
+    line,
+    from: line.readsAt === undefined ? undefined : findSourceNode(source, line.readsAt),
+    to: line.writesAt === undefined ? undefined : findTargetNode(target, line.writesAt),
+    result: findResult(line, coverage),
+  }))
 }
+
+export const findResult = (
+  { entry, target: { key = '' }, within }: MappingLine,
+  { lines, nested }: Coverage,
+): LineResult | undefined =>
+  within === undefined ? lines.get(lineName(entry.source, key)) : nested.get(lineName(toPath(entry.value), key))
 
 export const isNothing = ({ result }: ConnectedLine): boolean => result !== undefined && result.found === 0
 export const isUnwritten = ({ result }: ConnectedLine): boolean => result !== undefined && result.written === 0

@@ -5,9 +5,10 @@ import { smallestEdit } from '../../../draft/draft.ts'
 import { nodeText, setValue } from '../../../draft/json-edits.ts'
 import { toPath } from '../../../draft/json-places.ts'
 import { Button } from '../../../ui/controls/button.tsx'
-import { TextField } from '../../../ui/controls/fields.tsx'
+import { SelectField, TextField } from '../../../ui/controls/fields.tsx'
 import { VisibleText } from '../../../ui/text/visible-text.tsx'
 import { WrittenPaths } from '../dialogs/proposal-preview.tsx'
+import { listScopes, moveTarget, type Place } from '../model/each-scopes.ts'
 import { changeFill, changeKey, changeSource, changeTransform, type Edited } from '../model/entry-edits.ts'
 import { findMadeValue, readTyped, showTyped } from '../model/made-values.ts'
 import type { EachScope, MappingLine, MappingText } from '../model/mapping-entries.ts'
@@ -26,10 +27,7 @@ export type LineDetailProps = Readonly<{
   /** Why nothing may be changed. */
   refused: string | undefined
   /** Makes a change, and selects the entry that it leaves. Out: why it was not made. */
-  onChange(
-    edited: Edited,
-    select: Readonly<{ source: string; key: string; within?: EachScope | undefined }>,
-  ): string | undefined
+  onChange(edited: Edited, select: Place): string | undefined
   onEach(of: string | EachScope): void
   onRemove(connected: ConnectedLine): void
 }>
@@ -88,6 +86,16 @@ export function LineDetail({
         isLocked={locked !== undefined}
         onCommit={(key) => onChange(changeKey(mapping, line, key), { ...place, key })}
       />
+      <InsideField
+        key={line.id}
+        mapping={mapping}
+        line={line}
+        isLocked={locked !== undefined}
+        onMove={(to) => {
+          const { place: next = place, ...edited } = moveTarget(mapping, line, to)
+          return onChange(edited, next)
+        }}
+      />
       {target.nested === undefined ? (
         <>
           <FunctionField
@@ -123,6 +131,35 @@ export function LineDetail({
         </Link>
       </div>
     </section>
+  )
+}
+
+type InsideFieldProps = Readonly<{
+  mapping: MappingText
+  line: MappingLine
+  isLocked: boolean
+  /** Out: why it was not moved. */
+  onMove(to: EachScope | undefined): string | undefined
+}>
+
+/** The `each` that the entry is in; nothing of a mapping without any that it could be in. */
+function InsideField({ mapping, line, isLocked, onMove }: InsideFieldProps) {
+  const [fault, setFault] = useState<string>()
+  const now = line.within?.id ?? ''
+  const scopes = listScopes(mapping).filter(({ id }) => id !== line.id && !id.startsWith(`${line.id}\n`))
+  if (scopes.length === 0) return null
+  const choices = [
+    { value: '', label: 'The mapping itself' },
+    ...scopes.map(({ id, items, place }) => ({ value: id, label: `Each of ${items.at(-1)} → ${place}` })),
+  ]
+  return (
+    <SelectField
+      label="Inside"
+      value={now}
+      choices={isLocked ? choices.filter(({ value }) => value === now) : choices}
+      onChange={(id) => setFault(onMove(scopes.find((scope) => scope.id === id)))}
+      fault={fault}
+    />
   )
 }
 
