@@ -36,7 +36,6 @@ export default function AuditPage() {
 
 function AuditList() {
   const search = route.useSearch()
-  const navigate = route.useNavigate()
   const { who, what, from, to } = search
   const pages = useRowPages({
     queryKey: queryKeys.audit(search),
@@ -55,11 +54,7 @@ function AuditList() {
   })
   return (
     <>
-      <FilterBar
-        filters={FILTERS}
-        values={search}
-        onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
-      />
+      <FilterBar filters={FILTERS} values={search} />
       <RowList
         label="Audit log"
         columns={AUDIT_COLUMNS}

@@ -15,7 +15,7 @@ import {
 import { useRefusal } from '../../api/session.ts'
 import { ConfirmButton } from '../../ui/controls/dialog.tsx'
 import { toChoices } from '../../ui/controls/fields.tsx'
-import { type Filter, FilterBar, type FilterValues, SPANS } from '../../ui/controls/filter-bar.tsx'
+import { type Filter, FilterBar, SPANS } from '../../ui/controls/filter-bar.tsx'
 import { TextLink } from '../../ui/controls/text-link.tsx'
 import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { Figures } from '../../ui/data/figures.tsx'
@@ -43,7 +43,6 @@ type DeliveriesSearch = ReturnType<typeof route.useSearch>
 
 export default function DeliveriesPage() {
   const search = route.useSearch()
-  const navigate = route.useNavigate()
   const pages = useRowPages<ListedDelivery>({
     queryKey: queryKeys.deliveryRows(search),
     everyMs: EVERY_MS,
@@ -52,13 +51,11 @@ export default function DeliveriesPage() {
       return { rows: deliveries, next }
     },
   })
-  const change = (changes: FilterValues) =>
-    void navigate({ search: (before) => ({ ...before, ...changes }) as DeliveriesSearch, replace: true })
   const isFiltered = Object.values(search).some((value) => value !== undefined)
   return (
     <Page title="Deliveries" actions={<ChangeAll search={search} />}>
       <Counts />
-      <FilterBar filters={FILTERS} values={search} onChange={change} />
+      <FilterBar filters={FILTERS} values={search} />
       <RowList
         label="Deliveries"
         columns={DELIVERY_COLUMNS}

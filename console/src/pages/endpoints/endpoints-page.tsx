@@ -6,7 +6,7 @@ import { queryKeys } from '../../api/query-keys.ts'
 import { useRefusal } from '../../api/session.ts'
 import { MinutesBars } from '../../ui/charts/minutes-bars.tsx'
 import { Button } from '../../ui/controls/button.tsx'
-import { type Filter, FilterBar, type FilterValues } from '../../ui/controls/filter-bar.tsx'
+import { type Filter, FilterBar } from '../../ui/controls/filter-bar.tsx'
 import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { share, shortNumber, wholeNumber } from '../../ui/data/figures.tsx'
 import { LabelChip, StatusChip } from '../../ui/data/status-chip.tsx'
@@ -34,8 +34,6 @@ const route = getRouteApi('/endpoints')
 export default function EndpointsPage() {
   const search = route.useSearch()
   const navigate = route.useNavigate()
-  const change = (changes: FilterValues) =>
-    void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })
   const pages = useEndpoints(search)
   const refused = useRefusal('author')
   const show = (dialog: EndpointsSearch['dialog']) => void navigate({ search: (before) => ({ ...before, dialog }) })
@@ -57,7 +55,7 @@ export default function EndpointsPage() {
         </>
       }
     >
-      <FilterBar filters={FILTERS} values={search} onChange={change} />
+      <FilterBar filters={FILTERS} values={search} />
       <RowList
         label="Endpoints"
         columns={ENDPOINT_COLUMNS}
@@ -65,7 +63,10 @@ export default function EndpointsPage() {
         getRowId={({ id }) => id}
         of={JSON.stringify([search.q, search.sort, search.label])}
         sort={search.sort ?? 'name'}
-        onSort={(by) => change({ sort: ENDPOINT_SORTS.find((one) => one === by) })}
+        onSort={(by) => {
+          const sort = ENDPOINT_SORTS.find((one) => one === by)
+          void navigate({ search: (before) => ({ ...before, sort }), replace: true })
+        }}
         empty={
           search.q !== undefined || search.label !== undefined ? (
             <Empty title="No endpoint matches">

@@ -22,14 +22,9 @@ const route = getRouteApi('/picture')
 
 export default function ServicePicturePage() {
   const search = route.useSearch()
-  const navigate = route.useNavigate()
   return (
     <Page title="Map of endpoints">
-      <FilterBar
-        filters={FILTERS}
-        values={{ q: search.q }}
-        onChange={({ q }) => void navigate({ search: { focus: search.focus, q }, replace: true })}
-      />
+      <FilterBar filters={FILTERS} values={search} />
       <Answer
         of={{
           ...queries.serviceGraph(search),

@@ -81,7 +81,6 @@ type RowsProps = Readonly<{
 
 function Rows({ table: { name, columns }, refused, asked, setAsked }: RowsProps) {
   const { search } = route.useSearch()
-  const navigate = route.useNavigate()
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set())
   const [round, setRound] = useState(0)
   const pages = useRowPages<ShownRow>({
@@ -115,11 +114,7 @@ function Rows({ table: { name, columns }, refused, asked, setAsked }: RowsProps)
   const dialog = { name, columns, onStored: () => void settle(), onClose: close }
   return (
     <>
-      <FilterBar
-        filters={FILTERS}
-        values={{ search }}
-        onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
-      />
+      <FilterBar filters={FILTERS} values={{ search }} />
       <div className="row">
         <ConfirmButton
           text={selected.size === 0 ? 'Delete rows …' : `Delete ${countRows(selected.size)} …`}

@@ -42,7 +42,6 @@ export default function UnmappedPage() {
 /** `isCurrent`: the tables are not older than the view. */
 function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; isCurrent: boolean }>) {
   const { table: wanted, endpoint } = route.useSearch()
-  const navigate = route.useNavigate()
   /** What is typed, by `keyOf`: a key renders its field alone, not the list. */
   const [values] = useState(() => createStore<Values>(new Map()))
   const [pasted, setPasted] = useState('')
@@ -74,11 +73,7 @@ function Codes({ tables, isCurrent }: Readonly<{ tables: readonly TableRow[]; is
   ]
   return (
     <>
-      <FilterBar
-        filters={filters}
-        values={{ table: wanted, endpoint }}
-        onChange={(changes) => void navigate({ search: (before) => ({ ...before, ...changes }), replace: true })}
-      />
+      <FilterBar filters={filters} values={{ table: wanted, endpoint }} />
       <FailureNotice failure={failure} onRetry={() => void settle()} />
       <FreshRows fresh={stable.fresh} gone={stable.gone} onShow={stable.show} />
       {isPending ? (

@@ -1,4 +1,5 @@
 /** The filters of a list. They are the search parameters of its URL, so that a link shows the same rows. */
+import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useEffectEvent, useRef, useState } from 'react'
 import { useKey } from '../keys/keymap.ts'
 import { Button } from './button.tsx'
@@ -31,8 +32,8 @@ export type FilterValues = Readonly<Record<string, string | undefined>>
 export type FilterBarProps = Readonly<{
   filters: readonly Filter[]
   values: FilterValues
-  /** Called with what changed; undefined for a filter that was cleared. Pages put it into the URL. */
-  onChange(changes: FilterValues): void
+  /** Called with what changed, undefined for a filter that was cleared, for its URL; by default that has them as they are. */
+  onChange?(changes: FilterValues): void
 }>
 
 /** Spans of time that end now, as the API writes them. */
@@ -44,7 +45,11 @@ export const SPANS = [
 ] as const
 
 /** `/` goes to the first filter. */
-export function FilterBar({ filters, values, onChange }: FilterBarProps) {
+export function FilterBar({ filters, values, ...given }: FilterBarProps) {
+  const navigate = useNavigate()
+  const change = (changes: FilterValues) =>
+    void navigate({ to: '.', search: (before) => ({ ...before, ...changes }), replace: true })
+  const { onChange = change } = given
   const first = useRef<HTMLInputElement>(null)
   useKey('/', 'Filter the list', () => first.current?.focus())
   const isFiltered = filters.some(({ name }) => values[name] !== undefined)
