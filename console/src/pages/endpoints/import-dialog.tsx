@@ -77,31 +77,25 @@ function explainRefusal({ documents, unreadable, faults }: ImportPlan): string |
 function ImportPlanView({ plan: { documents, unreadable, faults } }: Readonly<{ plan: ImportPlan }>) {
   const created = documents.filter(({ operation }) => operation.op === 'create').length
   const faulty = documents.filter((document) => document.faults.length > 0).length
+  const others = [...unreadable, ...faults]
   return (
     <div className="import-plan flow">
       <p role="status">
         {created} to create, {documents.length - created} to replace
         {faulty === 0 ? '.' : `, ${faulty} with faults.`}
       </p>
-      {(unreadable.length > 0 || faults.length > 0) && (
-        <ul className="failure-details callout bad">
-          {unreadable.map(({ file, why }) => (
-            <li key={`${file} ${why}`}>
-              <VisibleText text={file} max={200} />: <VisibleText text={why} />
-            </li>
-          ))}
-          {faults.map((fault) => (
-            <VisibleText as="li" key={fault} text={fault} />
-          ))}
-        </ul>
+      {others.length > 0 && (
+        <div className="callout bad">
+          <FaultDetails details={others} />
+        </div>
       )}
       {documents.length > 0 && (
         <div className="scroll">
           <DataTable
             label="Documents"
             columns={COLUMNS}
-            rows={numbered(documents)}
-            getRowId={({ index }) => String(index)}
+            rows={documents}
+            getRowId={(document) => String(documents.indexOf(document))}
           />
         </div>
       )}
@@ -109,12 +103,7 @@ function ImportPlanView({ plan: { documents, unreadable, faults } }: Readonly<{ 
   )
 }
 
-type Row = PlannedDocument & Readonly<{ index: number }>
-
-const numbered = (documents: readonly PlannedDocument[]): readonly Row[] =>
-  documents.map((document, index) => ({ ...document, index }))
-
-const COLUMNS: readonly Column<Row>[] = [
+const COLUMNS: readonly Column<PlannedDocument>[] = [
   {
     title: 'Document',
     isName: true,
@@ -166,9 +155,10 @@ type PlannedDocument = Readonly<{
 
 type ImportPlan = Readonly<{
   documents: readonly PlannedDocument[]
-  unreadable: readonly Readonly<{ file: string; why: string }>[]
+  /** By file. */
+  unreadable: readonly PlannedFault[]
   /** Faults of the whole import. */
-  faults: readonly string[]
+  faults: readonly PlannedFault[]
 }>
 
 type Named = FoundDocument & Readonly<{ file: string }>
@@ -179,7 +169,9 @@ const LOOKED_UP = 50
 /** Nothing is stored. Fails with an ApiFailure, but not for faults of documents: these are in the plan. */
 async function planImport(sources: readonly ImportSource[]): Promise<ImportPlan> {
   const read = sources.map(({ file, text }) => ({ file, found: splitDocuments(text) }))
-  const unreadable = read.flatMap(({ file, found }) => (typeof found === 'string' ? [{ file, why: found }] : []))
+  const unreadable = read.flatMap(({ file, found }) =>
+    typeof found === 'string' ? [{ path: file, message: found }] : [],
+  )
   const found = read.flatMap(({ file, found }): Named[] =>
     typeof found === 'string' ? [] : found.map((document) => ({ ...document, file })),
   )
@@ -191,15 +183,13 @@ async function planImport(sources: readonly ImportSource[]): Promise<ImportPlan>
       known === undefined ? { op: 'create', document: text } : { op: 'replace', id: known, document: text }
     return { file, name: name ?? id ?? `document ${index + 1}`, operation, warnings: [], faults: [] }
   })
-  return check(documents, unreadable)
+  return { ...(await check(documents)), unreadable }
 }
 
-async function check(documents: readonly PlannedDocument[], unreadable: ImportPlan['unreadable']): Promise<ImportPlan> {
+async function check(documents: readonly PlannedDocument[]): Promise<Omit<ImportPlan, 'unreadable'>> {
   try {
-    const { results } = await sendBatch(
-      documents.map(({ operation }) => operation),
-      true,
-    )
+    const operations = documents.map(({ operation }) => operation)
+    const { results } = await sendBatch(operations, true)
     return {
       documents: documents.map((document, index) => {
         const result = results.find(({ operation }) => operation === index)
@@ -207,7 +197,6 @@ async function check(documents: readonly PlannedDocument[], unreadable: ImportPl
         const { version, warnings, ifMatch } = result
         return { ...document, operation: { ...document.operation, ...(ifMatch && { ifMatch }) }, version, warnings }
       }),
-      unreadable,
       faults: [],
     }
   } catch (thrown) {
@@ -218,8 +207,7 @@ async function check(documents: readonly PlannedDocument[], unreadable: ImportPl
         .map(({ path = '', message = '' }) => ({ path, message }))
     return {
       documents: documents.map((document, index) => ({ ...document, faults: faultsFor(index) })),
-      unreadable,
-      faults: faultsFor(undefined).map(({ message }) => message),
+      faults: faultsFor(undefined).map(({ message }) => ({ path: '', message })),
     }
   }
 }
