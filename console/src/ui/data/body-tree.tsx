@@ -154,11 +154,11 @@ function Row({ node, isSelected }: Readonly<{ node: JsonNode; isSelected: boolea
   return (
     <div ref={line} className="json-line">
       {node.children.length > 0 ? (
-        <AriaButton slot="chevron" className="json-chevron">
+        <AriaButton slot="chevron" className="field-chevron">
           <span aria-hidden="true">›</span>
         </AriaButton>
       ) : (
-        <span className="json-chevron" />
+        <span className="field-chevron" />
       )}
       <VisibleText as="span" className="json-name" text={`${node.name}`} max={120} />
       <span className={`json-${node.kind}`}>
