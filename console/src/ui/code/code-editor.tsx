@@ -1,4 +1,5 @@
-/** CodeMirror as one component: JSON or plain text, faults, and whatever extensions a page adds. */
+/** CodeMirror as a component: JSON or plain text, faults, and whatever extensions a page adds. */
+import { history } from '@codemirror/commands'
 import type { Diagnostic } from '@codemirror/lint'
 import { Compartment, EditorState, type Extension, Transaction } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
@@ -6,7 +7,6 @@ import { type Ref, useEffect, useEffectEvent, useImperativeHandle, useRef, useSt
 import {
   type CodeEditorHandle,
   createEditorHandle,
-  editorHistory,
   editorSetup,
   languageExtensions,
   showDiagnostics,
@@ -14,10 +14,17 @@ import {
 
 export type { CodeEditorHandle, Diagnostic, Extension }
 
-export type CodeEditorProps = Readonly<{
-  /** A value other than the one of the last `onChange` replaces the text. */
-  value: string
-  onChange?: (value: string) => void
+/** A text that outlives its editor, such as the Draft of draft/: several views share one undo history. */
+export type EditedText = Readonly<{
+  attach(
+    extensions: Extension,
+    create: (
+      given: Readonly<{ state: EditorState; dispatch(transactions: readonly Transaction[]): void }>,
+    ) => EditorView,
+  ): Readonly<{ view: EditorView; detach(): void }>
+}>
+
+type EditorProps = Readonly<{
   /** For readers of the screen. */
   label: string
   language?: 'json' | 'text'
@@ -31,52 +38,77 @@ export type CodeEditorProps = Readonly<{
 
 const NONE: readonly never[] = []
 
-export function CodeEditor({
-  value,
-  onChange,
+export function DraftEditor({
+  text,
   label,
   language = 'json',
   readOnly = false,
   diagnostics = NONE,
   extensions = NONE,
   ref,
-}: CodeEditorProps) {
+}: EditorProps & Readonly<{ text: EditedText }>) {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(null)
-  const known = useRef(value)
   const [parts] = useState(() => ({ own: new Compartment(), mode: new Compartment() }))
+  const mode = useEffectEvent(() => languageExtensions({ label, language, readOnly }))
+  const ownExtensions = useEffectEvent(() => extensions)
+  const show = useEffectEvent(() => {
+    if (view.current !== null) showDiagnostics(view.current, diagnostics)
+  })
+  useEffect(() => {
+    const parent = host.current
+    if (parent === null) return undefined
+    // A page comes first: its keys win over the general ones.
+    const given = [parts.own.of([...ownExtensions()]), parts.mode.of(mode()), editorSetup]
+    const attached = text.attach(
+      given,
+      ({ state, dispatch }) => new EditorView({ state, parent, dispatchTransactions: dispatch }),
+    )
+    view.current = attached.view
+    show()
+    return () => {
+      view.current = null
+      attached.detach()
+    }
+  }, [text, parts])
+  useEffect(() => {
+    view.current?.dispatch({ effects: parts.own.reconfigure([...extensions]) })
+  }, [extensions, parts])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the event reads these
+  useEffect(() => {
+    view.current?.dispatch({ effects: parts.mode.reconfigure(mode()) })
+  }, [label, language, readOnly, parts])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the event reads these
+  useEffect(() => show(), [diagnostics])
+  useImperativeHandle(ref, () => createEditorHandle(() => view.current ?? undefined), [])
+  return <div ref={host} className="code-editor" />
+}
+
+/** `value`: another one than that of the last `onChange` replaces the text. */
+export type CodeEditorProps = EditorProps & Readonly<{ value: string; onChange?: (value: string) => void }>
+
+/** On a text of its own. */
+export function CodeEditor({ value, onChange, ...rest }: CodeEditorProps) {
+  const view = useRef<EditorView>(null)
+  const known = useRef(value)
   const report = useEffectEvent((text: string) => {
     known.current = text
     onChange?.(text)
   })
-  const createMode = (): Extension => languageExtensions({ label, language, readOnly })
-  const start = useEffectEvent((parent: HTMLElement) => {
-    const state = EditorState.create({
-      doc: value,
-      extensions: [
-        // A page comes first: its keys win over the general ones.
-        parts.own.of([...extensions]),
-        parts.mode.of(createMode()),
-        editorSetup,
-        editorHistory,
-        EditorView.updateListener.of(({ docChanged, state, transactions }) => {
-          if (!docChanged || transactions.every((one) => one.isUserEvent(PAGE))) return
-          report(state.doc.toString())
-        }),
-      ],
-    })
-    known.current = value
-    return new EditorView({ state, parent })
-  })
-  useEffect(() => {
-    if (host.current === null) return undefined
-    const made = start(host.current)
-    view.current = made
-    return () => {
-      view.current = null
-      made.destroy()
-    }
-  }, [])
+  const [text] = useState(
+    (): EditedText => ({
+      attach: (extensions, create) => {
+        const state = EditorState.create({ doc: known.current, extensions: [extensions, history()] })
+        const dispatch = (transactions: readonly Transaction[]) => {
+          made.update(transactions)
+          if (transactions.some((one) => one.docChanged && !one.isUserEvent(PAGE))) report(made.state.doc.toString())
+        }
+        const made: EditorView = create({ state, dispatch })
+        view.current = made
+        return { view: made, detach: () => made.destroy() }
+      },
+    }),
+  )
   useEffect(() => {
     const now = view.current
     if (now === null || value === known.current) return
@@ -86,19 +118,7 @@ export function CodeEditor({
       annotations: Transaction.userEvent.of(PAGE),
     })
   }, [value])
-  const reconfigureMode = useEffectEvent(() =>
-    view.current?.dispatch({ effects: parts.mode.reconfigure(createMode()) }),
-  )
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the event reads these
-  useEffect(() => reconfigureMode(), [language, readOnly, label])
-  useEffect(() => {
-    view.current?.dispatch({ effects: parts.own.reconfigure([...extensions]) })
-  }, [extensions, parts])
-  useEffect(() => {
-    if (view.current !== null) showDiagnostics(view.current, diagnostics)
-  }, [diagnostics])
-  useImperativeHandle(ref, () => createEditorHandle(() => view.current ?? undefined), [])
-  return <div ref={host} className="code-editor" />
+  return <DraftEditor {...rest} text={text} />
 }
 
 /** The user event of changes that the page made: they are not reported back to it. */

@@ -5,8 +5,7 @@ import { MergeView } from '@codemirror/merge'
 import { EditorState, type Extension } from '@codemirror/state'
 import { EditorView, lineNumbers } from '@codemirror/view'
 import { useEffect, useRef } from 'react'
-import { editorColours, editorTheme, styleNonce } from './editor-theme.ts'
-import { visibleCharacters } from './visible-characters.ts'
+import { editorColours, editorTheme, styleNonce, visibleCharacters } from './editor-theme.ts'
 
 export type DiffViewProps = Readonly<{
   before: Readonly<{ title: string; text: string }>

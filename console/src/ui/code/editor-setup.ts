@@ -1,5 +1,5 @@
 /** What every code editor of the console has. */
-import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { defaultKeymap, historyKeymap } from '@codemirror/commands'
 import { json } from '@codemirror/lang-json'
 import { bracketMatching, foldGutter, foldKeymap, indentOnInput, syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
@@ -13,8 +13,7 @@ import {
   lineNumbers,
   ViewPlugin,
 } from '@codemirror/view'
-import { editorColours, editorTheme, styleNonce } from './editor-theme.ts'
-import { visibleCharacters } from './visible-characters.ts'
+import { editorColours, editorTheme, styleNonce, visibleCharacters } from './editor-theme.ts'
 
 type EditorMode = Readonly<{
   /** For readers of the screen. */
@@ -56,9 +55,6 @@ export function showDiagnostics(view: EditorView, diagnostics: readonly Diagnost
   const within = diagnostics.map((one) => ({ ...one, from: Math.min(one.from, end), to: Math.min(one.to, end) }))
   view.dispatch(setDiagnostics(view.state, within))
 }
-
-/** An undo history of its own; a text that outlives its editor has one already. */
-export const editorHistory: Extension = history()
 
 const additions = new Compartment()
 

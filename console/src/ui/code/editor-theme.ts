@@ -1,7 +1,9 @@
 /** How the code editor looks: the colours are those of the page, so that it follows light and dark by itself. */
 import { HighlightStyle } from '@codemirror/language'
-import { EditorView } from '@codemirror/view'
+import type { Extension } from '@codemirror/state'
+import { EditorView, highlightSpecialChars } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
+import { HIDDEN, nameCodePoint } from '../text/text-parts.ts'
 
 /** The nonce of the page: the editor adds styles of its own with it. */
 export const styleNonce = (): string =>
@@ -85,4 +87,16 @@ export const editorTheme = EditorView.theme({
   '.cm-deletedChunk .cm-deletedText': { background: 'var(--bad-ground)', outline: '1px solid var(--bad)' },
   '.cm-changedLineGutter': { background: 'var(--good)' },
   '.cm-deletedLineGutter': { background: 'var(--bad)' },
+})
+
+/** Shows invisible characters as their code points. */
+export const visibleCharacters: Extension = highlightSpecialChars({
+  specialChars: HIDDEN,
+  render: (code, description) => {
+    const mark = document.createElement('span')
+    mark.className = 'hidden-character'
+    mark.textContent = nameCodePoint(code)
+    mark.title = description ?? ''
+    return mark
+  },
 })
