@@ -287,18 +287,17 @@ const focusField = (field: HTMLInputElement | null): void => {
 
 type RowsDialogProps = Readonly<{ name: string; columns: readonly string[]; onStored(): void; onClose(): void }>
 
-function AddRowDialog({ name, columns, onStored, onClose }: RowsDialogProps) {
+function AddRowDialog({ columns, ...dialog }: RowsDialogProps) {
+  const { name } = dialog
   const [cells, setCells] = useState<readonly string[]>(columns.map(() => ''))
   const change = { rows: [Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? '']))] }
   return (
     <StoreDialog
+      {...dialog}
       title={`Add a row to ${name}`}
-      name={name}
       refused={cells[0] === '' ? `Fill in ${columns[0]} first: it is the key.` : undefined}
       compare={() => compareRows(name, change)}
       store={(how) => changeRows(name, change, how)}
-      onStored={onStored}
-      onClose={onClose}
     >
       {columns.map((column, index) => (
         <TextField
@@ -314,21 +313,18 @@ function AddRowDialog({ name, columns, onStored, onClose }: RowsDialogProps) {
 }
 
 /** `pasted`: on the page, before the dialog was open. */
-function PasteDialog({ pasted, ...props }: RowsDialogProps & Readonly<{ pasted: string }>) {
-  const { name, columns, onStored, onClose } = props
+function PasteDialog({ pasted, columns, ...dialog }: RowsDialogProps & Readonly<{ pasted: string }>) {
+  const { name } = dialog
   const [text, setText] = useState(pasted)
-  const lines = parsePasted(text)
-  const change = { rows: toRows(lines, columns) }
+  const change = { rows: toRows(parsePasted(text), columns) }
   return (
     <StoreDialog
+      {...dialog}
       title={`Paste rows into ${name}`}
-      name={name}
       refused={change.rows.length === 0 ? 'Paste rows first.' : undefined}
       isComplete={pasted !== ''}
       compare={() => compareRows(name, change)}
       store={(how) => changeRows(name, change, how)}
-      onStored={onStored}
-      onClose={onClose}
     >
       <p>
         Copy the rows in the spreadsheet and paste them here. Their cells are{' '}
