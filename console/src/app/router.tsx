@@ -17,8 +17,7 @@ import { readMessagesSearch } from '../pages/messages/messages-search.ts'
 import { readPictureSearch } from '../pages/picture/picture-search.ts'
 import { asChoice, asText, asTexts, asWhole, formatSearch, parseSearch, readSearch } from '../ui/search-params.ts'
 import { FailureNotice } from '../ui/states/failure-notice.tsx'
-import { Page } from '../ui/states/page.tsx'
-import { Empty } from '../ui/states/states.tsx'
+import { Empty, Page } from '../ui/states/states.tsx'
 import { Shell } from './shell.tsx'
 
 /** The section of docs/console.md about a page: it has the last word of the path, unless this names it. */

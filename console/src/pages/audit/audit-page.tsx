@@ -10,8 +10,7 @@ import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
-import { Page } from '../../ui/states/page.tsx'
-import { Empty } from '../../ui/states/states.tsx'
+import { Empty, Page } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const ENTRIES_OF_A_PAGE = 100

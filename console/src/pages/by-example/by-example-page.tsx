@@ -19,7 +19,7 @@ import { EndpointNavigation, useEndpointRow } from '../../ui/endpoint/endpoint-p
 import { suggestPattern } from '../../ui/endpoint/pattern-of.ts'
 import { FailureNotice } from '../../ui/states/failure-notice.tsx'
 import { notify } from '../../ui/states/notices.tsx'
-import { Page } from '../../ui/states/page.tsx'
+import { Page } from '../../ui/states/states.tsx'
 import { DerivedView, nameExample } from './derived-view.tsx'
 import './by-example.css'
 

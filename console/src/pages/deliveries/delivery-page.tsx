@@ -24,8 +24,7 @@ import { Fact, Facts } from '../../ui/data/facts.tsx'
 import { EndpointLink, MessageLink, OutcomeChip, StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { TextViewer } from '../../ui/data/text-viewer.tsx'
 import { byteCount, duration, Time } from '../../ui/data/time.tsx'
-import { Page } from '../../ui/states/page.tsx'
-import { Answer, QueryView, Section } from '../../ui/states/states.tsx'
+import { Answer, Page, QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 /** An attempt that changes no state is no event. */

@@ -18,8 +18,7 @@ import { wholeNumber } from '../../ui/data/figures.tsx'
 import { EndpointLink, MessageLink, OutcomeChip, StatusChip, type Tone } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { useKey } from '../../ui/keys/keymap.ts'
-import { Page } from '../../ui/states/page.tsx'
-import { Answer, QueryView, Section } from '../../ui/states/states.tsx'
+import { Answer, Page, QueryView, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 const MINUTE_MS = 60_000

@@ -13,8 +13,7 @@ import { type Column, DataTable } from '../../ui/data/data-table.tsx'
 import { StatusChip } from '../../ui/data/status-chip.tsx'
 import { Time } from '../../ui/data/time.tsx'
 import { notify } from '../../ui/states/notices.tsx'
-import { Page } from '../../ui/states/page.tsx'
-import { Answer, Empty } from '../../ui/states/states.tsx'
+import { Answer, Empty, Page } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type ApiKey = Schemas['Key']

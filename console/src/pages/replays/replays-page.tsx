@@ -5,8 +5,7 @@ import { queryKeys } from '../../api/query-keys.ts'
 import type { ReplayPlan } from '../../api/records/record-types.ts'
 import { type Column, RowList, useRowPages } from '../../ui/data/data-table.tsx'
 import { Time } from '../../ui/data/time.tsx'
-import { Page } from '../../ui/states/page.tsx'
-import { Empty } from '../../ui/states/states.tsx'
+import { Empty, Page } from '../../ui/states/states.tsx'
 import { PlanFilter, PlanProgress, PlanState } from './plan-page.tsx'
 
 const COLUMNS: readonly Column<ReplayPlan>[] = [

@@ -5,8 +5,7 @@ import { queries } from '../../api/queries.ts'
 import { useRefusal } from '../../api/session.ts'
 import { Checkbox } from '../../ui/controls/fields.tsx'
 import { type Column, DataTable } from '../../ui/data/data-table.tsx'
-import { Page } from '../../ui/states/page.tsx'
-import { Answer, Empty, Section } from '../../ui/states/states.tsx'
+import { Answer, Empty, Page, Section } from '../../ui/states/states.tsx'
 import { VisibleText } from '../../ui/text/visible-text.tsx'
 
 type Setting = Got<'/settings'>['groups'][number]['settings'][number]

@@ -4,8 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query'
 import { asFailure } from '../../api/api-failure.ts'
 import { TextLink } from '../controls/text-link.tsx'
 import { FailureNotice } from '../states/failure-notice.tsx'
-import { Page } from '../states/page.tsx'
-import { Loading } from '../states/states.tsx'
+import { Loading, Page } from '../states/states.tsx'
 
 /** The same id gives the same answer again: no such endpoint, and no id of an endpoint. */
 const FINAL: ReadonlySet<number> = new Set([400, 404])

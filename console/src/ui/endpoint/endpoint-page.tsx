@@ -7,7 +7,7 @@ import { type EndpointRow, formatEntrance } from '../../api/endpoint-row.ts'
 import { queries } from '../../api/queries.ts'
 import { useMe } from '../../api/session.ts'
 import { StatusChip } from '../data/status-chip.tsx'
-import { Page } from '../states/page.tsx'
+import { Page } from '../states/states.tsx'
 import { VisibleText } from '../text/visible-text.tsx'
 import { EndpointActions } from './endpoint-actions.tsx'
 

@@ -1,10 +1,11 @@
 /** Help in place: the words of a page, and its section of the guide, which the service serves itself. */
+import { useQuery } from '@tanstack/react-query'
 import { useMatches } from '@tanstack/react-router'
 import type { ReactNode, RefObject } from 'react'
 import { Dialog } from 'react-aria-components/Dialog'
 import { Popover } from 'react-aria-components/Popover'
 import { queries } from '../../api/queries.ts'
-import { Answer } from './states.tsx'
+import { FailureNotice } from './failure-notice.tsx'
 
 declare module '@tanstack/react-router' {
   interface StaticDataRouteOption {
@@ -43,21 +44,19 @@ export function HelpPopover({ button, onClose }: HelpPopoverProps) {
 
 /** The words of the glossary that name the section. */
 function Words({ section }: Readonly<{ section: string }>) {
+  const { data, error, refetch } = useQuery(queries.glossary)
+  if (data === undefined) return <FailureNotice failure={error} onRetry={() => void refetch()} />
   return (
-    <Answer of={queries.glossary} what="Loading the glossary">
-      {(rows) => (
-        <dl className="stack">
-          {rows
-            .filter(({ links }) => links.some(({ to }) => to === section))
-            .map(({ word, means, links: [chapter] }) => (
-              <div key={word}>
-                <dt>{chapter === undefined ? word : <GuideLink to={chapter.to}>{word}</GuideLink>}</dt>
-                <dd>{means}</dd>
-              </div>
-            ))}
-        </dl>
-      )}
-    </Answer>
+    <dl className="stack">
+      {data
+        .filter(({ links }) => links.some(({ to }) => to === section))
+        .map(({ word, means, links: [chapter] }) => (
+          <div key={word}>
+            <dt>{chapter === undefined ? word : <GuideLink to={chapter.to}>{word}</GuideLink>}</dt>
+            <dd>{means}</dd>
+          </div>
+        ))}
+    </dl>
   )
 }
 
